@@ -1,0 +1,54 @@
+# Each target makes .venv itself when it is missing or out of date. Nothing is needed but Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help install demo test quick check format bench clean
+
+help:
+	@echo "make demo     see it work"
+	@echo "make test     every test"
+	@echo "make quick    the fast tests, under a minute"
+	@echo "make check    lint, format, types, import direction, file map"
+	@echo "make bench    the benchmarks, with ratios"
+	@echo "make format   let ruff rewrite what it can"
+	@echo "make clean    remove .venv and caches"
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "nungil needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || \
+		{ echo "$(PYTHON) has no venv module. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	@echo "Installing nungil and its tools into $(VENV); the first time this takes some minutes."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+		--constraint constraints.txt --editable '.[all,dev]'
+	@touch $(INSTALLED)
+
+demo: $(INSTALLED)
+	@$(RUN) -m nungil explain --example
+
+test: $(INSTALLED)
+	@$(RUN) -m pytest
+
+quick: $(INSTALLED)
+	@$(RUN) -m pytest -m "not slow"
+
+check: $(INSTALLED)
+	@$(RUN) -m ruff check
+	@$(RUN) -m ruff format --check
+	@$(RUN) -m mypy
+	@$(RUN) -m pytest --quiet tests/test_house.py
+
+format: $(INSTALLED)
+	@$(RUN) -m ruff check --fix
+	@$(RUN) -m ruff format
+
+bench: $(INSTALLED)
+	@$(RUN) benchmarks/attention.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

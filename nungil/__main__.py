@@ -1,0 +1,5 @@
+"""`python -m nungil`."""
+
+from nungil.cli.main import main
+
+main()

@@ -1,0 +1,75 @@
+"""From scores to what was read: softmax over the kept steps, then a weighted sum of the values.
+
+There is one mask in the package, `keep`: True where there is a real token that may be seen, of shape (B, S) for all
+target steps alike or (B, T, S) for each its own.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from nungil.errors import ShapeError
+
+# Sizes   B batch   T target steps   S source steps   V width of a value
+Keep = Bool[Tensor, "B S"] | Bool[Tensor, "B T S"]
+
+
+class Attended(NamedTuple):
+    """What was read, and where it was read from."""
+
+    context: Float[Tensor, "B *heads T V"]
+    weights: Float[Tensor, "B *heads T S"]
+
+
+def attend(
+    scores: Float[Tensor, "B *heads T S"], values: Float[Tensor, "B *heads S V"], keep: Keep | None = None
+) -> Attended:
+    """Turn scores into weights over the kept steps, and mix the values by them.
+
+    A row with nothing to keep gives NaN: `Attention` and `MultiHeadAttention` refuse one, this function does not look.
+    """
+    weights = weigh(scores, keep)
+    return Attended(weights @ values, weights)
+
+
+def weigh(scores: Float[Tensor, "B *heads T S"], keep: Keep | None = None) -> Float[Tensor, "B *heads T S"]:
+    """Softmax over the kept source steps; a hidden one gets exactly nothing."""
+    return hide(scores, keep).softmax(dim=-1)
+
+
+def hide(scores: Float[Tensor, "B *heads T S"], keep: Keep | None = None) -> Float[Tensor, "B *heads T S"]:
+    """The scores, −∞ where nothing may be seen.
+
+    −∞ is added rather than filled in: the backward pass of a sum is free, that of a fill is one more pass.
+    """
+    return scores if keep is None else scores + hidden(keep, scores)
+
+
+def hidden(keep: Keep, like: Tensor) -> Tensor:
+    """0 where a step is kept and −∞ where it is hidden, of a shape and type that can be added to scores."""
+    rows = keep[:, None, :] if keep.dim() == 2 else keep
+    rows = rows[:, None] if like.dim() == 4 else rows
+    return torch.zeros_like(rows, dtype=like.dtype).masked_fill_(~rows, -math.inf)
+
+
+def causal_keep(T: int, S: int, device: torch.device | None = None) -> Bool[Tensor, "1 T S"]:
+    """Query t sees keys up to t + S − T: aligned at the lower right, so that one step sees all that came before."""
+    if T > S:
+        raise ShapeError(f"causal attention needs at least as many keys as queries: {T} queries, {S} keys")
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(diagonal=S - T)[None]
+
+
+def refuse_empty_rows(keep: Keep) -> None:
+    """Say which row has nothing to keep: its softmax would be NaN, and NaN would spread to the whole model."""
+    kept = keep.any(dim=-1)
+    if bool(kept.all()):
+        return
+    first = (~kept).nonzero()[0].tolist()
+    step = f", target step {first[1]}" if len(first) == 2 else ""
+    raise ShapeError(
+        f"keep {tuple(keep.shape)} has a row with nothing to keep (sentence {first[0]}{step}, counted from 0): "
+        "every source step is hidden, so there is nothing to attend to; leave empty sentences out of the batch"
+    )

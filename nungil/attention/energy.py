@@ -1,0 +1,73 @@
+"""vᵀ tanh(q + k) for every pair of steps, without ever holding all B·T·S·A numbers of the tanh.
+
+The scores of Bahdanau (additive), Luong (concat) and See (coverage) all end in this. Written out in one line it is
+
+    torch.tanh(query[:, :, None] + keys[:, None]) @ vector
+
+and that line needs 5 GB at batch 64, 200 × 200 steps and width 512. Here the same is done in tiles small enough to stay
+in the processor's cache; the backward pass makes each tile again instead of remembering it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+# Sizes   B batch   T target steps   S source steps   A attention width
+TILE = 2**20  # numbers in a tile; benchmarks/attention.py compares other sizes
+
+
+def tanh_energy(
+    query: Float[Tensor, "B T A"], keys: Float[Tensor, "B S A"], vector: Float[Tensor, " A"]
+) -> Float[Tensor, "B T S"]:
+    """vᵀ tanh(q + k) for every query and every key."""
+    scores: Tensor = _TanhEnergy.apply(query, keys, vector.to(query.dtype))  # type: ignore[no-untyped-call]
+    return scores
+
+
+class _TanhEnergy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
+        ctx.save_for_backward(query, keys, vector)
+        scores = query.new_empty(*query.shape[:2], keys.shape[1])
+        for rows, steps in _tiles(query, keys):
+            scores[rows, steps] = _tanh_tile(query[rows, steps], keys[rows]) @ vector
+        return scores
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_BTS: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, keys, vector = ctx.saved_tensors
+        exact = torch.promote_types(query.dtype, torch.float32)  # many bfloat16 tiles must not be summed in bfloat16
+        grad_query = torch.zeros_like(query, dtype=exact)
+        grad_keys = torch.zeros_like(keys, dtype=exact)
+        grad_vector = torch.zeros_like(vector, dtype=exact)
+        for rows, steps in _tiles(query, keys):
+            tanh_btSA = _tanh_tile(query[rows, steps], keys[rows])
+            grad_btS = grad_BTS[rows, steps]
+            grad_vector += grad_btS.flatten() @ tanh_btSA.flatten(0, 2)
+            flat_btSA = tanh_btSA.square_().mul_(grad_btS[..., None])  # g·tanh²; the slope is g − g·tanh²
+            grad_query[rows, steps] += grad_btS.sum(dim=2)[..., None] - flat_btSA.sum(dim=2)
+            grad_keys[rows] += grad_btS.sum(dim=1)[..., None] - flat_btSA.sum(dim=1)
+        return (
+            (grad_query * vector).to(query.dtype),
+            (grad_keys * vector).to(keys.dtype),
+            grad_vector.to(vector.dtype),
+        )
+
+
+def _tanh_tile(query_btA: Tensor, keys_bSA: Tensor) -> Tensor:
+    return (query_btA[:, :, None] + keys_bSA[:, None]).tanh_()
+
+
+def _tiles(query: Tensor, keys: Tensor) -> Iterator[tuple[slice, slice]]:
+    """Cut (B, T) so that each piece times S·A fits a tile: whole sentences while they do, else some of their steps."""
+    (B, T, A), S = query.shape, keys.shape[1]
+    sentences = max(1, TILE // (T * S * A))
+    steps = min(T, max(1, TILE // (S * A)))
+    for row in range(0, B, sentences):
+        for step in range(0, T, steps):
+            yield slice(row, row + sentences), slice(step, step + steps)

@@ -1,0 +1,74 @@
+"""Attention: a score, softmax and the weighted sum, as one module."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nungil.attention.attend import Attended, Keep, refuse_empty_rows
+from nungil.attention.coverage import no_coverage
+from nungil.attention.eye import Eye, Look
+from nungil.attention.scores import Memory, Score
+from nungil.errors import ShapeError
+
+# Sizes   B batch   T target steps   S source steps   Q width of a query   K width of a key   V width of a value
+
+
+class Attention(nn.Module):
+    """Attend with any score. `kind` and `layer` say, to whoever watches, which attention of a model this one is."""
+
+    def __init__(self, score: Score, kind: str = "cross", layer: int = 0) -> None:
+        super().__init__()
+        self.score, self.kind, self.layer = score, kind, layer
+
+    def prepare(self, keys: Float[Tensor, "B S K"], keep: Keep | None = None) -> Memory:
+        """Once per sentence: refuse rows with nothing to keep, and let the score do what needs no query."""
+        memory = self.score.prepare(keys, keep)
+        if keep is not None:
+            refuse_empty_rows(keep)
+        return memory
+
+    def forward(
+        self,
+        query: Float[Tensor, "B T Q"],
+        keys: Float[Tensor, "B S K"] | Memory,
+        values: Float[Tensor, "B S V"] | None = None,
+        keep: Keep | None = None,
+        *,
+        position: int = 0,
+        coverage: Float[Tensor, "B S"] | None = None,
+        eye: Eye | None = None,
+    ) -> Attended:
+        """Read the values (by default the keys) where the score looks. A prepared memory has `keep` in it already."""
+        memory = keys if isinstance(keys, Memory) else self.prepare(keys, keep)
+        values = memory.keys if values is None else values
+        if values.shape[:2] != memory.keys.shape[:2]:
+            raise ShapeError(f"each key needs one value: keys {tuple(memory.keys.shape)}, values {tuple(values.shape)}")
+        if self.score.needs_coverage and query.shape[1] > 1:
+            return self._walk(query, memory, values, position, coverage, eye)
+        scores, weights = self.score.weigh(query, memory, position, coverage)
+        if eye is not None:
+            weights = eye(Look(self.kind, self.layer, query, memory.keys, values, memory.keep, scores, weights))
+        return Attended(weights.to(values.dtype) @ values, weights)
+
+    def _walk(
+        self,
+        query: Tensor,
+        memory: Memory,
+        values: Tensor,
+        position: int,
+        coverage: Tensor | None,
+        eye: Eye | None,
+    ) -> Attended:
+        """Step by step, because with coverage each step depends on the weights of those before it."""
+        coverage = no_coverage(memory) if coverage is None else coverage
+        steps: list[Attended] = []
+        for t in range(query.shape[1]):
+            here = (
+                memory
+                if memory.keep is None or memory.keep.dim() == 2
+                else memory._replace(keep=memory.keep[:, t, None])
+            )
+            step: Attended = self(query[:, t, None], here, values, position=position + t, coverage=coverage, eye=eye)
+            coverage = coverage + step.weights[:, 0]
+            steps.append(step)
+        return Attended(torch.cat([s.context for s in steps], dim=1), torch.cat([s.weights for s in steps], dim=1))

@@ -1,0 +1,81 @@
+"""`nungil info`: versions and machine, as Markdown for a bug report."""
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+from nungil import __version__
+from nungil.cli.talk import write
+
+EXTRAS = {
+    "serve": ("fastapi", "uvicorn", "python-multipart", "prometheus-client"),
+    "ct2": ("ctranslate2",),
+    "plot": ("matplotlib",),
+    "study": ("scikit-learn", "scipy"),
+    "formats": ("lxml", "polib", "pyarrow"),
+    "tensorboard": ("tensorboard",),
+}
+CORE = (
+    "torch",
+    "numpy",
+    "safetensors",
+    "sentencepiece",
+    "sacrebleu",
+    "pydantic",
+    "typer",
+    "rich",
+    "pyyaml",
+    "jaxtyping",
+)
+
+
+def info() -> None:
+    """Print versions and machine, as Markdown for a bug report."""
+    write("| what | value |\n|---|---|")
+    for name, value in [*_machine(), *((name, _version(name)) for name in CORE), *_extras()]:
+        write(f"| {name} | {value} |")
+
+
+def _machine() -> list[tuple[str, str]]:
+    return [
+        ("nungil", __version__),
+        ("Python", platform.python_version()),
+        ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
+        ("processor", _processor()),
+        ("cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())),
+        ("memory", _memory()),
+    ]
+
+
+def _extras() -> list[tuple[str, str]]:
+    rows = []
+    for extra, packages in EXTRAS.items():
+        versions = [(package, _version(package)) for package in packages]
+        missing = any(version == "not installed" for _, version in versions)
+        value = ", ".join(f"{package} {version}" for package, version in versions)
+        rows.append((f"extra `{extra}`", f"not installed: pip install 'nungil[{extra}]'" if missing else value))
+    return rows
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def _memory() -> str:
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"
+    except (ValueError, OSError, AttributeError):
+        return "unknown"

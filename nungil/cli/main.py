@@ -1,0 +1,71 @@
+"""`nungil`: every verb, and the one place where errors become sentences and exit codes."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from nungil import __version__
+from nungil.cli import explain, info
+from nungil.errors import NungilError
+
+HELP = """Train attention models, run them, and see exactly where they look.
+
+Start with: nungil explain --example
+"""
+
+app = typer.Typer(
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("explain")(explain.explain)
+app.command("info")(info.info)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"nungil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    del version  # the callback has printed it
+
+
+def main() -> None:
+    """Run a command. What a user can cause ends in one line and an exit code; a traceback needs --debug."""
+    debug = "--debug" in sys.argv
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    try:
+        app()
+    except NungilError as error:
+        if debug:
+            raise
+        _end(f"nungil: {error}", error.exit_code)
+    except KeyboardInterrupt:
+        _end("nungil: stopped", 130)
+    except BrokenPipeError:  # the reader, `head` perhaps, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if debug:
+            raise
+        _end(
+            f"nungil: this is a bug of ours: {type(error).__name__}: {error}\n"
+            "Run the command again with --debug for the traceback, and report it with what `nungil info` prints.",
+            1,
+        )
+
+
+def _end(message: str, code: int) -> None:
+    print(message, file=sys.stderr)  # noqa: T201
+    sys.exit(code)

@@ -1,0 +1,40 @@
+"""stdout is data, stderr is talk."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+JSON_WIDTH = 110
+PIPED_WIDTH = 160  # columns of a page that goes to a file or a pipe, where nobody can widen a window
+
+
+def write(text: str) -> None:
+    """A line of data."""
+    print(text)  # noqa: T201
+
+
+def say(text: str) -> None:
+    """A line of talk."""
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+def readable_json(value: Any, indent: str = "") -> str:
+    """JSON for people too: what fits on a line stands on one line."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(indent) + len(text) <= JSON_WIDTH or not isinstance(value, dict | list):
+        return text
+    inner = indent + " "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(inner + readable_json(part, inner) for part in value) + f"\n{indent}]"
+    rows = (f"{json.dumps(key, ensure_ascii=False)}: {readable_json(part, inner)}" for key, part in value.items())
+    return "{\n" + ",\n".join(inner + row for row in rows) + f"\n{indent}}}"
+
+
+def page() -> "Console":
+    """Where tables are drawn: as wide as the terminal; plain text of a fixed width where there is none."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH, color_system=None)

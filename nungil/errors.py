@@ -1,0 +1,85 @@
+"""Every error a user can cause, and the exit code each ends a command with. Anything else is our bug.
+
+NungilError
+├── UsageError         2    a command or a call that cannot be meant
+│   ├── ConfigError    2    a setting is unknown, mistyped or contradictory
+│   └── ShapeError     2    sizes that do not fit, or a row with nothing to keep
+├── CorpusError        3    data that is missing, unreadable, misaligned or empty
+├── CheckpointError    4    a model file that is refused
+├── ResourceError      5    out of memory or disk
+├── DivergedError      6    training went to infinity
+└── StoppedError 130, 143   stopped by a signal
+"""
+
+import signal
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+class NungilError(Exception):
+    """The root: a message for the user, and how the command ends."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(NungilError, ValueError):
+    """A command or a call that cannot be meant."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A setting is unknown, mistyped or contradictory. Carries every mistake found, not only the first."""
+
+    def __init__(self, where: str, mistakes: Iterable[str]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join([f"{where}:", *(f"- {mistake}" for mistake in self.mistakes)]))
+
+
+class ShapeError(UsageError):
+    """Sizes that do not fit, or a row with nothing to keep."""
+
+
+class CorpusError(NungilError):
+    """Data that is missing, unreadable, misaligned or empty."""
+
+    exit_code = 3
+
+
+class CheckpointError(NungilError):
+    """A model file that is refused."""
+
+    exit_code = 4
+
+
+class ResourceError(NungilError):
+    """Out of memory or disk."""
+
+    exit_code = 5
+
+
+class DivergedError(NungilError):
+    """Training went to infinity."""
+
+    exit_code = 6
+
+
+class StoppedError(NungilError):
+    """Stopped by a signal; the exit code is the shell's 128 + signal number."""
+
+    def __init__(self, message: str, number: signal.Signals = signal.SIGINT) -> None:
+        super().__init__(message)
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]  # the one error whose code depends on what happened
+        """130 after Ctrl-C, 143 after SIGTERM."""
+        return 128 + int(self.number)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`"; did you mean dot?"` when something close to the word is known, else what there is."""
+    by_lower = {name.lower(): name for name in sorted(known)}
+    close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[close[0]]}?" if close else f"; there is {', '.join(by_lower.values())}"

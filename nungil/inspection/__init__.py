@@ -1,0 +1,1 @@
+"""Looking: what attention did, in numbers that are checked."""

@@ -1,0 +1,118 @@
+"""Ledger: one act of attention written down, every number of it, and how far it is off the real module. No torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the numbers along one side of a step are of: `source` tokens, output `words`, `temperature`, or `unit`."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+def units(size: int) -> Axis:
+    """The axis of a vector whose places have no names."""
+    return Axis("unit", tuple(str(unit) for unit in range(size)))
+
+
+def _plain_axis(axis: Axis) -> dict[str, Any]:
+    """Only names worth reading are written down."""
+    return (
+        {"name": "unit", "size": len(axis.labels)}
+        if axis.name == "unit"
+        else {"name": axis.name, "labels": list(axis.labels)}
+    )
+
+
+@dataclass(frozen=True)
+class LedgerStep:
+    """One line of arithmetic: its name, its formula, and its numbers with the axes they lie along.
+
+    `head` counts from 1 in multi-head attention. `total_of` names the step whose rows this one is the sum of.
+    """
+
+    name: str
+    formula: str
+    values: Array
+    axes: tuple[Axis, ...] = ()
+    head: int | None = None
+    total_of: str | None = None
+
+    def __post_init__(self) -> None:
+        expected = tuple(len(axis.labels) for axis in self.axes)
+        if self.values.shape != expected:
+            raise ValueError(f"step {self.name}: values {self.values.shape} do not fit axes {expected}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        axes = [_plain_axis(axis) for axis in self.axes]
+        plain: dict[str, Any] = {
+            "name": self.name,
+            "formula": self.formula,
+            "axes": axes,
+            "values": self.values.tolist(),
+        }
+        if self.head is not None:
+            plain["head"] = self.head
+        if self.total_of is not None:
+            plain["total_of"] = self.total_of
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "LedgerStep":
+        """The step that `to_json` wrote."""
+        axes = tuple(Axis(a["name"], tuple(a["labels"])) if "labels" in a else units(a["size"]) for a in plain["axes"])
+        values = np.asarray(plain["values"], dtype=np.float64)
+        return cls(plain["name"], plain["formula"], values, axes, plain.get("head"), plain.get("total_of"))
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The steps in order, and `residual`: the largest difference between them and what the real module put out."""
+
+    mechanism: str
+    steps: tuple[LedgerStep, ...]
+    residual: float
+    against: str
+    numbers: Mapping[str, Any]
+
+    def step(self, name: str, head: int | None = None) -> LedgerStep:
+        """The step of this name (and head)."""
+        for step in self.steps:
+            if step.name == name and step.head == head:
+                return step
+        raise KeyError(
+            f"the ledger of {self.mechanism} has no step {name!r}; it has {[step.name for step in self.steps]}"
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return any(step.name == name for step in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; `numbers` is what the ledger was made of."""
+        return {
+            "mechanism": self.mechanism,
+            "numbers": dict(self.numbers),
+            "steps": [step.to_json() for step in self.steps],
+            "residual": self.residual,
+            "against": self.against,
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Ledger":
+        """The ledger that `to_json` wrote."""
+        steps = tuple(LedgerStep.from_json(step) for step in plain["steps"])
+        return cls(plain["mechanism"], steps, plain["residual"], plain["against"], plain["numbers"])
+
+
+def total(values: Sequence[float] | Array) -> Array:
+    """The sum over the rows, as an array."""
+    return np.asarray(np.sum(values, axis=0), dtype=np.float64)

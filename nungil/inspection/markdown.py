@@ -1,0 +1,41 @@
+"""A ledger as Markdown, for a lesson, a bug report or a notebook."""
+
+from nungil.inspection.layout import Block, Column, lay_out, verdict
+from nungil.inspection.ledger import Ledger
+from nungil.inspection.words import Language, sentence
+
+
+def to_markdown(ledger: Ledger, language: Language = "en", story: str = "") -> str:
+    """The whole ledger: a heading, a table per block, and the verdict."""
+    title = sentence("title", language, mechanism=ledger.mechanism)
+    parts = [f"## {title}", story, *(_block(block, language) for block in lay_out(ledger, language))]
+    parts += ["  \n".join(_escape(line) for line in verdict(ledger, language))]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Block, language: Language) -> str:
+    title = f"### {block.title}\n\n" if block.title else ""
+    return title + (_table(block, language) if block.rows else _lines(block))
+
+
+def _lines(block: Block) -> str:
+    return "\n".join(f"- {column.heading} `{column.formula}` = {column.cells[0]}" for column in block.columns)
+
+
+def _table(block: Block, language: Language) -> str:
+    headings = [block.rows, *(f"{column.heading}<br>`{_escape(column.formula)}`" for column in block.columns)]
+    rows = [headings, ["---", *("---:" for _ in block.columns)]]
+    for place, label in enumerate(block.labels):
+        rows.append([_escape(label), *(column.cells[place] for column in block.columns)])
+    if any(column.total for column in block.columns):
+        rows.append([sentence("sum", language), *(_bold(column) for column in block.columns)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _bold(column: Column) -> str:
+    return f"**{column.total.strip()}**" if column.total else ""
+
+
+def _escape(text: str) -> str:
+    """Tokens are text: neither a table's edge nor HTML."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")

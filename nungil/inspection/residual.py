@@ -1,0 +1,137 @@
+"""The check: run the real modules of `nungil.attention` on the numbers of a ledger, and measure how far it is off."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nungil.attention import (
+    Additive,
+    Attention,
+    Concat,
+    Coverage,
+    Dot,
+    General,
+    LocalM,
+    LocalP,
+    Location,
+    MultiHeadAttention,
+    ScaledDot,
+    Score,
+    attend,
+)
+from nungil.inspection.ledger import LedgerStep
+from nungil.inspection.numbers import Numbers, Output
+
+# Where a symbol of the formulas lives in the module.
+PLACES: dict[str, dict[str, str]] = {
+    "general": {"W_a": "bridge.weight"},
+    "concat": {"W_a": "join.weight", "v_a": "vector.weight"},
+    "additive": {"W": "query.weight", "U": "key.weight", "v": "vector.weight"},
+    "location": {"W_a": "rows.weight"},
+    "coverage": {"W": "query.weight", "U": "key.weight", "v": "vector.weight", "w_c": "cover.weight"},
+    "local-p": {"W_p": "inner.weight", "v_p": "outer.weight"},
+    "multi-head": {
+        f"{letter}_{short}": f"{whole}.{kind}"
+        for short, whole in (("q", "query"), ("k", "key"), ("v", "value"), ("o", "output"))
+        for letter, kind in (("W", "weight"), ("b", "bias"))
+    },
+}
+
+
+def measure_residual(numbers: Numbers, steps: Iterable[LedgerStep]) -> tuple[float, str]:
+    """The largest difference between any step the real module shows and the ledger's, and which module it was."""
+    written = {(step.name, step.head): step.values for step in steps}
+    with torch.no_grad():
+        real, module = _multi_head(numbers) if numbers.mechanism == "multi-head" else _single(numbers)
+        if numbers.output is not None:
+            context = real["output", None] if numbers.mechanism == "multi-head" else real["context", None]
+            real["probability", None] = _probabilities(numbers.output, context, _row(numbers.query))
+    differences = [np.abs(written[place] - found.numpy()).max() for place, found in real.items()]
+    return float(max(differences)), module
+
+
+def _single(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor], str]:
+    score = _score(numbers)
+    attention = Attention(score)
+    query, keys, values = _row(numbers.query)[None, None], _row(numbers.keys)[None], _row(numbers.what_is_read)[None]
+    keep = None if numbers.keep is None else torch.tensor([numbers.keep])
+    coverage = None if numbers.coverage is None else _row(numbers.coverage)[None]
+    context, weights = attention(query, keys, values, keep, position=numbers.position, coverage=coverage)
+    weight = "local weight" if numbers.mechanism == "local-p" else "weight"
+    real: dict[tuple[str, int | None], Tensor] = {("context", None): context[0, 0], (weight, None): weights[0, 0]}
+    if numbers.temperatures:
+        scores = score(query, score.prepare(keys, keep), numbers.position, coverage)
+        cooled = [attend(scores / temperature, values, keep) for temperature in numbers.temperatures]
+        real["cooled context", None] = torch.cat([look.context[0] for look in cooled])
+        real["cooled weights", None] = torch.cat([look.weights[0] for look in cooled])
+    return real, f"nungil.attention.Attention({_written(score)})"
+
+
+def _multi_head(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor], str]:
+    attention = MultiHeadAttention(len(numbers.query), numbers.heads).double()
+    _fill(attention, numbers.parameters, PLACES["multi-head"])
+    query, keys, values = _row(numbers.query)[None, None], _row(numbers.keys)[None], _row(numbers.what_is_read)[None]
+    keep = None if numbers.keep is None else torch.tensor([numbers.keep])
+    output, weights = attention(query, keys, values, keep)
+    real: dict[tuple[str, int | None], Tensor] = {("output", None): output[0, 0]}
+    real.update({("weight", head + 1): weights[0, head, 0] for head in range(numbers.heads)})
+    return real, f"nungil.attention.MultiHeadAttention({len(numbers.query)}, {numbers.heads})"
+
+
+def _score(numbers: Numbers) -> Score:
+    """The real score module, with the user's numbers in its matrices."""
+    Q, K = len(numbers.query), len(numbers.keys[0])
+    name, parameters = numbers.compared, numbers.parameters
+    width = len(parameters.get("v", parameters.get("v_a", [0.0])))
+    score: Score
+    match name:
+        case "general":
+            score = General(Q, K)
+        case "concat":
+            score = Concat(Q, K, width)
+        case "additive":
+            score = Additive(Q, K, width)
+        case "coverage":
+            score = Coverage(Q, K, width)
+        case "location":
+            score = Location(Q, len(parameters["W_a"]))
+        case "scaled-dot":
+            score = ScaledDot()
+        case _:
+            score = Dot()
+    _fill(score.double(), parameters, PLACES.get(name, {}))
+    if numbers.mechanism == "local-m":
+        return LocalM(score, numbers.reach)
+    if numbers.mechanism == "local-p":
+        window = LocalP(score, Q, numbers.reach).double()
+        _fill(window, parameters, PLACES["local-p"])
+        return window
+    return score
+
+
+def _fill(module: nn.Module, parameters: Mapping[str, object], places: Mapping[str, str]) -> None:
+    named = dict(module.named_parameters())
+    for symbol, place in places.items():
+        if symbol in parameters:
+            target = named[place]
+            target.copy_(_row(parameters[symbol]).reshape(target.shape))
+
+
+def _probabilities(output: Output, context: Tensor, query: Tensor) -> Tensor:
+    state = torch.cat([context, query]) if output.reads == "both" else context
+    if output.W_c is not None:
+        state = torch.tanh(nn.functional.linear(state, _row(output.W_c)))
+    return nn.functional.linear(state, _row(output.W_s), None if output.b_s is None else _row(output.b_s)).softmax(-1)
+
+
+def _row(given: object) -> Tensor:
+    return torch.tensor(given, dtype=torch.float64)
+
+
+def _written(score: Score) -> str:
+    """`LocalP(General, reach=2)`: the score as its constructor reads."""
+    if isinstance(score, LocalM | LocalP):
+        return f"{type(score).__name__}({type(score.score).__name__}, reach={score.reach})"
+    return type(score).__name__

@@ -1,0 +1,121 @@
+"""The one reader of settings: YAML or JSON in, a frozen class out, every mistake named at once."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from nungil.errors import ConfigError, CorpusError, did_you_mean
+
+S = TypeVar("S", bound="Settings")
+
+
+class Settings(BaseModel):
+    """A frozen set of settings that refuses unknown keys. Each one stands beside what it sets."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def read_settings(path: Path, kind: type[S]) -> S:
+    """Read a YAML or JSON file (told by its ending) into settings of this kind."""
+    text = read_text(path)
+    loaded = parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path))
+    return build_settings(loaded, kind, str(path))
+
+
+def build_settings(loaded: object, kind: type[S], where: str) -> S:
+    """Check what was loaded against the settings class, and name every mistake at once."""
+    if loaded is None:
+        loaded = {}
+    if not isinstance(loaded, Mapping):
+        raise ConfigError(where, [f"holds {_kind_of(loaded)} where settings (`name: value`) are expected"])
+    try:
+        return kind.model_validate(dict(loaded))
+    except ValidationError as error:
+        raise ConfigError(where, [_mistake(detail, kind) for detail in error.errors(include_url=False)]) from None
+
+
+def parse_json(text: str, where: str) -> Any:
+    """JSON to plain values; a mistake is named with its line and column."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ConfigError(where, [f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}"]) from None
+    except _NotFiniteError as error:
+        raise ConfigError(where, [f"{error} is not a finite number"]) from None
+    except RecursionError:
+        raise ConfigError(where, ["nested too deeply to be meant"]) from None
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """YAML to plain values, through the safe loader; a mistake is named with its line and column."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise ConfigError(where, [f"{place}not YAML: {error.problem}"]) from None
+    except yaml.YAMLError as error:
+        raise ConfigError(where, [f"not YAML: {error}"]) from None
+    except RecursionError:
+        raise ConfigError(where, ["nested too deeply to be meant"]) from None
+
+
+class _NotFiniteError(ValueError):
+    """NaN or Infinity, which Python's JSON reader would let through."""
+
+
+def _refuse_constant(name: str) -> float:
+    raise _NotFiniteError(name)
+
+
+def read_text(path: Path) -> str:
+    """The whole of a UTF-8 file, or a sentence on why it cannot be had."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise CorpusError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise CorpusError(f"{path}: this is a folder; a file is expected") from None
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: {error.strerror}") from None
+
+
+def _mistake(detail: ErrorDetails, kind: type[BaseModel]) -> str:
+    """One pydantic complaint as a line: `[section] field: what is wrong`."""
+    *sections, name = [str(part) for part in detail["loc"]] or [""]
+    label = f"[{'.'.join(sections)}] {name}" if sections else name
+    if detail["type"] == "extra_forbidden":
+        owner = _settings_at(kind, sections)
+        return f"{label}: no such setting{did_you_mean(name, owner.model_fields)}"
+    if detail["type"] == "missing":
+        return f"{label}: is missing"
+    if detail["type"] == "literal_error":
+        given, choices = str(detail["input"]), detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+        return f"{label}: there is no {given!r}{did_you_mean(given, choices.split(', '))}"
+    message = detail["msg"].removeprefix("Value error, ")
+    return f"{label}: {message[:1].lower()}{message[1:]}" if label else message
+
+
+def _settings_at(kind: type[BaseModel], sections: list[str]) -> type[BaseModel]:
+    """The settings class that a path of section names leads to."""
+    for section in sections:
+        field = kind.model_fields.get(section)
+        for candidate in _classes_in(field.annotation) if field else ():
+            kind = candidate
+    return kind
+
+
+def _classes_in(annotation: object) -> list[type[BaseModel]]:
+    parts = getattr(annotation, "__args__", (annotation,))
+    return [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+
+
+def _kind_of(value: object) -> str:
+    return {list: "a list", str: "text", bool: "true or false"}.get(type(value), "a number")

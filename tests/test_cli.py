@@ -1,0 +1,255 @@
+"""The command line as a user meets it: real processes, what they print, how they end."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+NUNGIL = [sys.executable, "-m", "nungil"]
+
+
+def run(*arguments, **options):
+    return subprocess.run([*NUNGIL, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def test_help_answers_in_under_a_third_of_a_second():
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        found = run("--help")
+        times.append(time.perf_counter() - start)
+        assert found.returncode == 0
+        assert "nungil explain --example" in found.stdout
+    assert min(times) < 0.3
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["explain", "--help"], ["info"], ["--version"]])
+def test_light_commands_import_no_torch(arguments):
+    script = (
+        f"import sys; sys.argv = ['nungil', *{arguments!r}]\n"
+        "from nungil.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60).returncode == 0
+
+
+def test_importing_the_package_imports_no_torch():
+    script = "import nungil, sys; assert 'torch' not in sys.modules; print(nungil.__version__)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "0.1.0\n"
+
+
+def test_explain_example_prints_every_number_and_names_the_next_command():
+    found = run("explain", "--example")
+    assert found.returncode == 0
+    for text in (
+        "I like snow",
+        "0.5629",
+        "14.5071",
+        "[0.6317, 0.2490, 0.2220, 2.0000, 0.5000, 0.0000]",
+        "나는",
+        "0.8575",
+        "residual",
+    ):
+        assert text in found.stdout
+    assert found.stderr == "Next: nungil explain --example dictionary\n"
+    assert "\x1b" not in found.stdout, "no colours in a pipe"
+
+
+def test_explain_speaks_korean():
+    found = run("explain", "--example", "--lang", "ko")
+    for text in ("어텐션 스코어", "어텐션 가중치", "컨텍스트 벡터 (가중합)", "연결 (concat)", "출력 확률", "은닉 상태"):
+        assert text in found.stdout
+
+
+def test_explain_takes_numbers_from_the_command_line():
+    found = run("explain", "--query", "1,0,2", "--keys", "1,1,0; 0,2,1", "--score", "dot", "--json")
+    ledger = json.loads(found.stdout)
+    steps = {step["name"]: step["values"] for step in ledger["steps"]}
+    assert steps["score"] == [1.0, 2.0]
+    assert steps["weight"] == pytest.approx([0.2689414, 0.7310586])
+    assert ledger["residual"] < 1e-12
+
+
+def test_explain_takes_values_and_tokens():
+    found = run("explain", "--query", "1", "--keys", "0;0", "--values", "5;7", "--tokens", "day night", "--json")
+    steps = {step["name"]: step for step in json.loads(found.stdout)["steps"]}
+    assert steps["context"]["values"] == [6.0]
+    assert steps["score"]["axes"][0]["labels"] == ["day", "night"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", ["general", "coverage", "multi-head", "local-p"])
+def test_a_ledger_can_be_edited_and_explained_again(tmp_path, mechanism):
+    first = run("explain", "--example", mechanism, "--json")
+    plain = json.loads(first.stdout)
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(plain["numbers"], ensure_ascii=False))
+    assert run("explain", "--numbers", str(path), "--json").stdout == first.stdout
+    path.write_text(first.stdout)
+    assert run("explain", "--numbers", str(path), "--json").stdout == first.stdout
+
+
+def test_markdown_tables_are_whole():
+    found = run("explain", "--example", "--markdown")
+    rows = [line for line in found.stdout.splitlines() if line.startswith("|")]
+    assert rows[0].count("|") == rows[1].count("|") == rows[2].count("|")
+    assert "&lt;sos&gt;" in found.stdout, "tokens are text, not HTML"
+
+
+def test_examples_are_listed():
+    found = run("explain", "--example", "list")
+    assert [line.split()[0] for line in found.stdout.splitlines()][:3] == ["attention", "tanh", "dictionary"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            ["explain"],
+            2,
+            "nungil: explain takes one of --example, --query with --keys, or --numbers; try: nungil explain --example",
+        ),
+        (
+            ["explain", "dictionary"],
+            2,
+            "nungil: 'dictionary' is not an option; did you mean: nungil explain --example dictionary",
+        ),
+        (["explain", "--example", "dictonary"], 2, "nungil: there is no example 'dictonary'; did you mean dictionary?"),
+        (
+            ["explain", "--query", "1", "--keys", "1", "--score", "genral"],
+            2,
+            "nungil: --score:\n- there is no mechanism 'genral'; did you mean general?",
+        ),
+        (["explain", "--query", "1,x", "--keys", "1,2"], 2, "nungil: --query: 'x' is not a number; write it as 1,0,2"),
+        (["explain", "--query", "1,nan", "--keys", "1,2"], 2, "nungil: --query: nan is not a finite number"),
+        (
+            ["explain", "--query", "1,2"],
+            2,
+            "nungil: --query needs --keys; one key per token, as in --keys '1,1,0; 0,2,1'",
+        ),
+        (
+            ["explain", "--query", "1", "--keys", "1", "--score", "general"],
+            2,
+            "nungil: general has matrices of its own (W_a): give all in a file, --numbers FILE.json; "
+            "for one to start from: nungil explain --example general --json",
+        ),
+        (
+            ["explain", "--query", "1,2", "--keys", "1,2;3"],
+            2,
+            "nungil: command line:\n- keys: row 2 has 1 numbers, row 1 has 2",
+        ),
+        (
+            ["explain", "--example", "--json", "--markdown"],
+            2,
+            "nungil: --json and --markdown are two forms of the same page; choose one",
+        ),
+        (["explain", "--numbers", "no-such.json"], 3, "nungil: no-such.json: there is no such file"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, message):
+    found = run(*arguments)
+    assert (found.returncode, found.stdout, found.stderr.rstrip("\n")) == (code, "", message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"query": [1,\n 2,], "keys": []}', "line 2, column 4: not JSON: "),
+        ('{"query": [1], "keys": [[Infinity]]}', "Infinity is not a finite number"),
+        ('{"query": [1], "keys": [[1e999]]}', "[keys.0] 0: input should be a finite number"),
+        ('{"query": [1], "kyes": [[1]]}', "kyes: no such setting; did you mean keys?"),
+        (
+            '{"query": [1], "keys": [[1]], "mechanism": "genral"}',
+            "mechanism: there is no 'genral'; did you mean general?",
+        ),
+        (
+            '{"query": [1], "keys": [[1]], "parameters": {"W_a": [[1], 2]}}',
+            "[parameters] W_a: mixes numbers and rows of numbers",
+        ),
+        (
+            '{"query": [1], "keys": [[1]], "parameters": {"W_a": ["x"]}}',
+            "[parameters] W_a: must be a list of finite numbers, or a list of such lists",
+        ),
+        ("[1, 2]", "holds a list where settings (`name: value`) are expected"),
+    ],
+)
+def test_bad_numbers_files_are_refused(tmp_path, text, message):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    found = run("explain", "--numbers", str(path))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_debug_shows_the_traceback():
+    found = run("explain", "--example", "nothing", "--debug")
+    assert found.returncode == 1
+    assert "Traceback" in found.stderr
+
+
+def test_a_bug_of_ours_is_called_one():
+    script = (
+        "import sys; sys.argv = ['nungil', 'info']\n"
+        "from nungil.cli import main, info\n"
+        "def boom(): raise ZeroDivisionError('x')\n"
+        "info._machine = boom\n"
+        "main.main()"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.returncode == 1
+    assert found.stderr.startswith(
+        "nungil: this is a bug of ours: ZeroDivisionError: x\nRun the command again with --debug"
+    )
+
+
+def test_a_reader_that_stops_early_is_no_error():
+    command = f"{sys.executable} -m nungil explain --example --json | head -n 1"
+    found = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert (found.returncode, found.stderr.count("Error"), found.stdout) == (0, 0, "{\n")
+
+
+@pytest.mark.slow
+def test_no_number_is_cut_in_a_narrow_terminal():
+    """On a real terminal of 60 columns the table is laid out in parts; each number of the wide one is still there."""
+    wide = run("explain", "--example", "coverage").stdout.split()
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (40, 60))
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    environment |= {"TERM": "xterm", "NO_COLOR": "1"}
+    command = [*NUNGIL, "explain", "--example", "coverage"]
+    process = subprocess.Popen(command, stdout=follower, stderr=subprocess.DEVNULL, env=environment)
+    os.close(follower)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:  # how a terminal says that the other side is gone
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    assert process.wait() == 0
+    narrow = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(chunks).decode())
+    assert {word for word in wide if word[0].isdigit()} <= set(narrow.split())
+    rows = [line for line in narrow.splitlines() if line.startswith(("I ", "like ", "snow ", "Σ "))]
+    assert rows
+    assert max(map(len, rows)) <= 60
+    assert "…" not in narrow
+
+
+def test_info_is_a_markdown_table_of_versions():
+    found = run("info")
+    assert found.returncode == 0
+    rows = dict(line.strip("| ").split(" | ", 1) for line in found.stdout.splitlines()[2:])
+    assert rows["nungil"] == "0.1.0"
+    assert rows["torch"].startswith("2.")
+    assert "extra `serve`" in rows

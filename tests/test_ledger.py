@@ -1,0 +1,234 @@
+"""The ledger: every number of a step, by hand, by property, and against the real modules."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nungil.errors import ConfigError
+from nungil.inspection import residual
+from nungil.inspection.arithmetic import work_out
+from nungil.inspection.examples import EXAMPLES
+from nungil.inspection.explain import explain
+from nungil.inspection.ledger import Axis, Ledger, LedgerStep
+from nungil.inspection.numbers import PARAMETERS, Numbers, Output, check_numbers
+
+numbers_of = st.floats(-3, 3, allow_nan=False).map(lambda number: round(number, 3))
+
+
+def vector(size):
+    return st.lists(numbers_of, min_size=size, max_size=size)
+
+
+def matrix(rows, size):
+    return st.lists(vector(size), min_size=rows, max_size=rows)
+
+
+@st.composite
+def any_numbers(draw):
+    """Numbers for any mechanism, with a mask, values and output layers as they come."""
+    mechanism = draw(st.sampled_from(sorted(PARAMETERS)))
+    score = draw(st.sampled_from(["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]))
+    compared = score if mechanism.startswith("local") else mechanism
+    S, Q, K, A, V, W = 5, 6, 4, 3, 2, 7
+    K, V = (Q if compared in ("dot", "scaled-dot", "multi-head") else K), (Q if mechanism == "multi-head" else V)
+    sizes = {"Q": Q, "K": K, "A": A, "L": S + 1, "Q+K": Q + K}
+    needed = {**PARAMETERS[compared], **PARAMETERS[mechanism]}
+    shapes = {name: [sizes[side] for side in sides] for name, sides in needed.items()}
+    parameters = {name: draw(matrix(*s) if len(s) == 2 else vector(*s)) for name, s in shapes.items()}
+    real = draw(st.integers(1, S))
+    output = Output(W_c=draw(matrix(A, V + Q)), W_s=draw(matrix(W, A)), b_s=draw(vector(W)))
+    return Numbers(
+        mechanism=mechanism,
+        score=score,
+        query=draw(vector(Q)),
+        keys=draw(matrix(S, K)),
+        values=draw(matrix(S, V)),
+        keep=[place < real for place in range(S)],
+        parameters=parameters,
+        reach=draw(st.integers(1, 3)),
+        position=draw(st.integers(0, 7)),
+        coverage=[abs(number) for number in draw(vector(S))],
+        heads=draw(st.sampled_from([1, 2, 3])),
+        output=draw(st.sampled_from([None, output])),
+    )
+
+
+@given(any_numbers())
+def test_the_residual_is_rounding_and_nothing_else(numbers):
+    ledger = explain(numbers)
+    assert ledger.residual < 1e-12
+    assert Ledger.from_json(json.loads(json.dumps(ledger.to_json()))).to_json() == ledger.to_json()
+
+
+@given(any_numbers())
+def test_totals_are_the_sums_they_say(numbers):
+    ledger = explain(numbers)
+    for step in ledger.steps:
+        if step.total_of is not None:
+            assert np.allclose(step.values, ledger.step(step.total_of, step.head).values.sum(axis=0))
+
+
+def test_the_first_example_by_hand():
+    ledger = explain(EXAMPLES["attention"].numbers)
+    scores = [0.2, 2.1, 0.5, 0.6, 0.5]
+    assert np.allclose(ledger.step("score").values, scores)
+    exps = [math.exp(score) for score in scores]
+    assert np.allclose(ledger.step("exp").values, exps)
+    assert ledger.step("sum of exp").values == pytest.approx(sum(exps))
+    weights = [e / sum(exps) for e in exps]
+    assert np.allclose(ledger.step("weight").values, weights)
+    first = 0.1 * weights[0] + 1.0 * weights[1] + 0.3 * weights[3] + 0.2 * weights[4]
+    assert ledger.step("context").values[0] == pytest.approx(first)
+    assert ledger.step("concat").values[3:].tolist() == [2.0, 0.5, 0.0]
+    assert ledger.step("logit").values[0] == pytest.approx(2 * first + 2.0)
+    assert ledger.step("probability").values.sum() == pytest.approx(1)
+
+
+def test_the_dictionary_ends_at_the_exact_entry():
+    ledger = explain(EXAMPLES["dictionary"].numbers)
+    answers = ledger.step("cooled context").values[:, 0]
+    assert (np.diff(answers) < 0).all(), "each lower temperature comes nearer"
+    assert answers[-1] == pytest.approx(-3, abs=1e-9)
+    assert np.allclose(ledger.step("cooled weights").values[0], ledger.step("weight").values)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_is_sound(name):
+    assert explain(EXAMPLES[name].numbers).residual < 1e-12
+
+
+def test_every_mechanism_has_an_example():
+    assert {example.numbers.mechanism for example in EXAMPLES.values()} == set(PARAMETERS)
+
+
+def test_a_wrong_module_shows_in_the_residual(monkeypatch):
+    """The check can fail: let the real module be another one, and the residual says so."""
+    monkeypatch.setattr(residual, "Dot", residual.ScaledDot)
+    assert explain(EXAMPLES["attention"].numbers).residual > 0.1
+
+
+def test_huge_scores_do_not_overflow():
+    numbers = Numbers(query=[100.0], keys=[[20.0], [20.01], [-20.0]])
+    ledger = explain(numbers)
+    assert ledger.step("shifted").values.tolist() == pytest.approx([-1.0, 0.0, -4001.0])
+    assert ledger.step("weight").values.tolist() == pytest.approx([1 / (1 + math.e), math.e / (1 + math.e), 0.0])
+    assert ledger.residual < 1e-12
+
+
+def test_hidden_tokens_get_exactly_nothing():
+    weights = explain(EXAMPLES["pooling"].numbers).step("weight").values
+    assert weights[-1] == 0
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_a_step_refuses_values_that_do_not_fit_its_axes():
+    with pytest.raises(ValueError, match=r"step score: values \(2,\) do not fit axes \(3,\)"):
+        LedgerStep("score", "e", np.zeros(2), (Axis("source", ("a", "b", "c")),))
+
+
+def test_asking_for_a_step_that_is_not_there_names_those_that_are():
+    with pytest.raises(KeyError, match=r"has no step 'bell'; it has .*weight"):
+        explain(EXAMPLES["attention"].numbers).step("bell")
+
+
+@pytest.mark.parametrize(
+    ("change", "mistakes"),
+    [
+        ({"keys": [[1, 2], [3]]}, ["keys: row 2 has 1 numbers, row 1 has 2"]),
+        (
+            {"keys": [[]]},
+            ["keys: row 1 is empty", "keys: of width 0, but dot needs that of the query, 2; general takes two widths"],
+        ),
+        (
+            {"keys": [[1, 2, 3]], "values": [[1], [2]], "tokens": ["a", "b"]},
+            [
+                "values: 2 for 1 keys; each key needs one",
+                "tokens: 2 for 1 keys; each key needs one",
+                "keys: of width 3, but dot needs that of the query, 2; general takes two widths",
+            ],
+        ),
+        ({"keep": [False, False]}, ["keep: a row with nothing to keep; at least one source token must be true"]),
+        (
+            {"keep": [False, True], "mechanism": "local-m"},
+            ["keep: local-m needs its padding on the right only"],
+        ),
+        (
+            {"mechanism": "general", "parameters": {"W": [[1, 2], [3, 4]]}},
+            [
+                "[parameters] W: general has no such parameter; there is W_a",
+                "[parameters] W_a: is missing; general needs it, Q × K",
+            ],
+        ),
+        (
+            {"mechanism": "general", "parameters": {"W_a": [[1, 2, 3], [3, 4, 5]]}},
+            ["[parameters] W_a: is 2 × 3, but Q × K needs K = 2"],
+        ),
+        (
+            {"mechanism": "general", "parameters": {"W_a": [1, 2]}},
+            ["[parameters] W_a: a vector where Q × K is needed"],
+        ),
+        (
+            {"mechanism": "additive", "parameters": {"W": [[1, 2]], "U": [[1, 2], [1, 2]], "v": [1]}},
+            ["[parameters] U: is 2 × 2, but A × K needs A = 1"],
+        ),
+        (
+            {"mechanism": "location", "parameters": {"W_a": [[1, 2]]}},
+            ["[parameters] W_a: has 1 rows for 2 source tokens"],
+        ),
+        ({"parameters": {"W_a": [1]}}, ["[parameters] W_a: dot has no such parameter; it has no parameters"]),
+        (
+            {
+                "mechanism": "multi-head",
+                "heads": 3,
+                "parameters": {f"W_{part}": [[1, 0], [0, 1]] for part in "qkvo"},
+            },
+            ["heads: a width of 2 is not divisible by 3 heads"],
+        ),
+        ({"temperatures": [1, 0]}, ["temperatures: must be above 0; 0 itself is only their limit"]),
+        (
+            {"output": {"W_s": [[1, 2, 3]], "words": ["a", "b"]}},
+            [
+                "[output] W_s: needs rows of 4 numbers, the width of what it reads",
+                "[output] words: 2 for 1 rows of W_s",
+            ],
+        ),
+        (
+            {"output": {"W_c": [[1, 2]], "W_s": [[1, 2]]}},
+            [
+                "[output] W_c: needs rows of 4 numbers, the width of what it reads",
+                "[output] W_s: needs rows of 1 numbers, the width of what it reads",
+            ],
+        ),
+        (
+            {
+                "mechanism": "coverage",
+                "coverage": [1],
+                "parameters": {"W": [[1, 2]], "U": [[1, 2]], "v": [1], "w_c": [1]},
+            },
+            ["coverage: 1 for 2 keys; each key needs one"],
+        ),
+    ],
+)
+def test_numbers_that_do_not_fit_are_all_named_at_once(change, mistakes):
+    numbers = Numbers.model_validate({"query": [1, 2], "keys": [[1, 2], [3, 4]], **change})
+    with pytest.raises(ConfigError) as error:
+        check_numbers(numbers, "mine.json")
+    assert list(error.value.mistakes) == mistakes
+    assert str(error.value).startswith("mine.json:\n- ")
+
+
+def test_the_arithmetic_imports_no_torch():
+    script = (
+        "import sys; import nungil.inspection.arithmetic, nungil.inspection.markdown, nungil.inspection.terminal; "
+        "from nungil.inspection.examples import EXAMPLES; "
+        "nungil.inspection.arithmetic.work_out(EXAMPLES['attention'].numbers); print('torch' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+    assert work_out(EXAMPLES["attention"].numbers)
