@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "nungil"
 
 # The way of the data. A module imports only from what stands to its left.
-LAYERS = ["errors", "settings", "records", "attention", "inspection", "cli"]
+LAYERS = ["errors", "settings", "records", "text", "batches", "attention", "inspection", "cli"]
 ANYWHERE = {"__init__", "__main__"}
 TORCH_FREE = [
     "errors.py",
