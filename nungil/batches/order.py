@@ -54,7 +54,7 @@ class Order:
     def _like_lengths_together(self, pool: Rows) -> Rows:
         """Bands of nearly equal longest side; within a band by the first side, up in one and down in the next.
 
-        Sorted by one side alone, an eighth of the other is padding (Multi30k). Up and down leaves no jump between bands.
+        Sorted by one side alone, an eighth of the other is padding (Multi30k). Up and down: no jump between bands.
         """
         band = (np.log(self._longest[pool]) / np.log(BAND)).astype(np.int64)
         _, band = np.unique(band, return_inverse=True)

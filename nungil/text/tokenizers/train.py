@@ -29,7 +29,7 @@ class TokenizerSettings(Settings):
     joint: bool | None = Field(
         None, description="One tokenizer for both sides; by default if they are written in the same letters."
     )
-    korean: Korean = Field("syllable", description="The smallest unit of Hangul: syllable (눈) or jamo (ㄴㅜㄴ).")
+    korean: Korean = Field("jamo", description="The smallest unit of Hangul: jamo (ㄴㅜㄴ) or syllable (눈).")
 
 
 class Tokenizers(NamedTuple):
