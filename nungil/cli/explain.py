@@ -125,7 +125,10 @@ def _print(ledger: "Ledger", form: str, lang: Literal["en", "ko"], story: str) -
         from nungil.cli.talk import page
         from nungil.inspection.terminal import print_ledger
 
-        print_ledger(ledger, page(), lang, story)
+        console = page()
+        with console.capture() as drawn:
+            print_ledger(ledger, console, lang, story)
+        write(drawn.get().rstrip("\n"))
 
 
 def _next(name: str | None, example: bool) -> str:

@@ -1,6 +1,5 @@
 """`nungil`: every verb, and the one place where errors become sentences and exit codes."""
 
-import os
 import sys
 from typing import Annotated
 
@@ -53,9 +52,6 @@ def main() -> None:
         _end(f"nungil: {error}", error.exit_code)
     except KeyboardInterrupt:
         _end("nungil: stopped", 130)
-    except BrokenPipeError:  # the reader, `head` perhaps, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if debug:
             raise
