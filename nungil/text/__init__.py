@@ -1,0 +1,1 @@
+"""Text in: files to records, cleaning, splitting, surveying. Knows no torch."""
