@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import explain, info
+from nungil.cli import check, explain, info
 from nungil.errors import NungilError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -21,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("check")(check.check)
 app.command("explain")(explain.explain)
 app.command("info")(info.info)
 

@@ -1,0 +1,157 @@
+"""`nungil check`: what is in a corpus and what is wrong with it, before time is spent on it."""
+
+import shutil
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from nungil.cli.talk import readable_json, say, write
+from nungil.errors import UsageError
+
+if TYPE_CHECKING:
+    from nungil.text.checkup import CheckRequest, Checkup
+    from nungil.text.lengths import Lengths
+    from nungil.text.survey import ColumnSurvey
+
+PIPED_WIDTH = 100
+WIDEST = 120  # bars longer than this are no easier to read
+LABELS_SHOWN = 10
+DATA = 3  # the exit code of data that training would fail on
+
+
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files, folders or globs to train on.")],
+    valid: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="The validation set; may be repeated.")
+    ] = None,
+    test: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set; may be repeated.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Source,target or text,label: names, or numbers from 1.")
+    ] = None,
+    task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
+    file_format: Annotated[
+        Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder"] | None,
+        typer.Option("--format", help="The format; told from name and content by default."),
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
+    header: Annotated[bool | None, typer.Option(help="Whether the first row of a table holds names.")] = None,
+    rejected: Annotated[
+        Path | None, typer.Option(metavar="FILE.tsv", help="Write here what cleaning would drop, and why.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
+) -> None:
+    """Say what is in a corpus, what cleaning would drop, and whether training on it would work.
+
+    nungil check train.tsv
+    nungil check train.en train.ko --test test.en --test test.ko
+    nungil check reviews.csv --columns review,stars --rejected dropped.tsv
+    nungil check train.tsv --test test.tsv --json
+    """
+    from nungil.text.checkup import CheckRequest
+    from nungil.text.source import CorpusSettings
+
+    if columns is not None and columns.count(",") != 1:
+        raise UsageError("--columns takes two, by name or by number: --columns en,ko or --columns 2,3")
+    reading = CorpusSettings(
+        task=task,
+        format=file_format,
+        columns=tuple(name.strip() for name in columns.split(",")) if columns else (),
+        encoding=encoding,
+        header=header,
+    )
+    held_out = {name: given for name, given in (("test", test), ("validation", valid)) if given}
+    found = _run(CheckRequest(files, held_out, reading), rejected)
+    for decision in found.decisions:
+        say(decision)
+    if as_json:
+        write(readable_json(found.to_json()))
+    else:
+        _print(found)
+    say(_next(found, files, rejected))
+    if found.faults:
+        raise typer.Exit(DATA)
+
+
+def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
+    from nungil.text.checkup import check_up
+    from nungil.text.rejected import RejectedFile
+
+    with RejectedFile(rejected) if rejected is not None else nullcontext() as file:
+        found = check_up(request, file.add if file is not None else None)
+        if file is not None and found.faults:
+            file.discard()
+    return found
+
+
+def _print(found: "Checkup") -> None:
+    width = min(shutil.get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else PIPED_WIDTH
+    write(_cleaning(found))
+    for column in found.survey.columns:
+        _print_column(column, found.survey.records, width)
+    if found.survey.labels:
+        _print_labels(found.survey.labels, width)
+    for name, finding in found.survey.findings.items():
+        if name == "one source, several targets":
+            write(f"\n{finding.count:,} sources were met before with another target, which is usual.")
+    if found.warnings:
+        write("\nTo look at")
+        for warning in found.warnings:
+            write(f"  {warning}")
+    write(f"\nVerdict: {found.verdict}.")
+
+
+def _cleaning(found: "Checkup") -> str:
+    tally = found.tally
+    what = "pairs" if found.task == "translate" else "texts"
+    lines = [f"{tally.read:,} {what} read, {tally.kept:,} left by cleaning."]
+    if tally.dropped:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.dropped.most_common())
+        lines.append(f"It would drop {tally.dropped.total():,}: {reasons}.")
+    if tally.changed:
+        repairs = ", ".join(f"{repair} in {count:,}" for repair, count in tally.changed.most_common())
+        lines.append(f"It would mend {repairs}.")
+    for name, other in found.held_out.items():
+        lines.append(f"The {name} set: {other.read:,} {what} read, {other.kept:,} left by cleaning.")
+    return "\n".join(lines)
+
+
+def _print_column(column: "ColumnSurvey", records: int, width: int) -> None:
+    from nungil.cli.histogram import bars
+
+    if not records:
+        return
+    scripts = ", ".join(f"{script} {count / records:.1%}" for script, count in list(column.scripts.items())[:4])
+    write(f"\n{column.name.capitalize()}: {scripts}")
+    write(_lengths("words", column.words))
+    write(_lengths("characters", column.characters))
+    rows = [(f"{low}–{high}" if low < high else f"{low}", count) for low, high, count in column.words.histogram]
+    write("\n".join(bars(rows, width)))
+    padding = column.padding
+    write(f"  Pad to {padding.length} words, which cuts {padding.cut:.1%}: {padding.reason}.")
+
+
+def _lengths(unit: str, lengths: "Lengths") -> str:
+    percentiles = ", ".join(f"{percent}% ≤ {length:,}" for percent, length in lengths.percentiles.items())
+    return f"  {unit:<10} mean {lengths.mean:,.1f}, {percentiles}, maximum {lengths.maximum:,}"
+
+
+def _print_labels(labels: dict[str, int], width: int) -> None:
+    from nungil.cli.histogram import bars
+
+    write(f"\nLabels: {len(labels):,}")
+    rows = [(label if len(label) <= 30 else label[:29] + "…", count) for label, count in labels.items()]
+    write("\n".join(bars(rows[:LABELS_SHOWN], width)))
+    if len(rows) > LABELS_SHOWN:
+        write(f"  and {len(rows) - LABELS_SHOWN:,} more")
+
+
+def _next(found: "Checkup", files: list[str], rejected: Path | None) -> str:
+    given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
+    if found.faults:
+        return f"Next: mend it, and then again: nungil check {given}"
+    if found.tally.dropped and rejected is None:
+        return f"Next: nungil check {given} --rejected dropped.tsv   shows what would be dropped"
+    return f"Next: nungil train --train {given} --out runs/mine"

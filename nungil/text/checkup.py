@@ -1,0 +1,170 @@
+"""Would training on these files work, and what should be looked at first: the noun behind `nungil check`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nungil.errors import CorpusError
+from nungil.records import Labelled, Pair
+from nungil.text.cleaning import CleaningSettings, HeldOut, Tally, clean_labelled, clean_pairs, hold_out
+from nungil.text.corpus import Corpus, open_corpus
+from nungil.text.readers import read_rows
+from nungil.text.source import CorpusSettings, Rows, Task
+from nungil.text.survey import MOST_LABELS, OTHER, SHOWN, Survey, survey
+
+Reject = Callable[[str, Pair | Labelled], None]
+FEW = 1_000  # records; below it a model learns by heart
+MANY_DROPPED = 0.1
+LOPSIDED = 0.9  # share of the commonest label
+SPELLED_OUT = {
+    "copies": "the target is the source",
+    "swapped": "source and target are probably swapped",
+    "source in the script of the target": "the source is written in the script of the target",
+    "target in the script of the source": "the target is written in the script of the source: probably untranslated",
+    "broken characters": "� stands where bytes could not be read when the file was made",
+    "one source, several targets": "the source was met before with another target",
+    "one text, several labels": "the text was met before with another label",
+}
+HARMLESS = {"one source, several targets"}  # worth knowing, usual in good corpora
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """All that a look at the files found."""
+
+    task: Task
+    decisions: tuple[str, ...]
+    tally: Tally
+    survey: Survey
+    held_out: dict[str, Tally]
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence to act on."""
+        what = "pairs" if self.task == "translate" else "texts"
+        if self.faults:
+            return f"training on this would fail: {'; '.join(self.faults)}"
+        if self.warnings:
+            things = "a thing" if len(self.warnings) == 1 else f"{len(self.warnings)} things"
+            return f"{self.survey.records:,} {what} to train on, and {things} to look at first"
+        return f"{self.survey.records:,} {what} to train on, and nothing that speaks against it"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, every number of the report."""
+        return {"verdict": self.verdict, "ok": not self.faults, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """What to look at: the files to train on, those held out by name, and how to read and clean them."""
+
+    train: Sequence[str | Path]
+    held_out: Mapping[str, Sequence[str | Path]] = field(default_factory=dict)
+    reading: CorpusSettings = field(default_factory=CorpusSettings)
+    cleaning: CleaningSettings = field(default_factory=CleaningSettings)
+
+
+def check_up(request: CheckRequest, rejected: Reject | None = None) -> Checkup:
+    """Read everything once, clean it, survey what is left, and judge."""
+    corpus = open_corpus(request.train, request.reading)
+    look = _Look(corpus.task, request.cleaning, corpus.describe())
+    reading = request.reading.model_copy(update={"task": corpus.task})
+    for name, files in request.held_out.items():
+        look.at_held_out(name, open_corpus(files, reading))
+    tally = Tally()
+    found = survey(look.clean(corpus, tally, rejected), corpus.task, look.others)
+    faults = [*look.faults, *_faults(found, look.tallies)]
+    warnings = [*_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
+    return Checkup(corpus.task, tuple(look.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
+
+
+@dataclass
+class _Look:
+    """What has been gathered so far, set by set."""
+
+    task: Task
+    cleaning: CleaningSettings
+    decisions: list[str]
+    others: list[HeldOut] = field(default_factory=list)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    labels: dict[str, set[str]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def at_held_out(self, name: str, corpus: Corpus) -> None:
+        """Read a set that training must not see."""
+        self.decisions += corpus.describe()
+        tally, labels = Tally(), set[str]()
+        kept = self.clean(corpus, tally, None)
+        self.others.append(hold_out(name, _noting_labels(kept, labels)))
+        self.tallies[name], self.labels[name] = tally, labels
+
+    def clean(self, corpus: Corpus, tally: Tally, rejected: Reject | None) -> Iterator[Pair | Labelled]:
+        """The records of a corpus that pass. A source that cannot be read to its end is a fault; the next is read."""
+        rows = self._readable(corpus)
+        if self.task == "translate":
+            return clean_pairs(map(Pair._make, rows), self.cleaning, tally, rejected, self.others)
+        return clean_labelled(map(Labelled._make, rows), self.cleaning, tally, rejected, self.others)
+
+    def _readable(self, corpus: Corpus) -> Rows:
+        for source in corpus.sources:
+            try:
+                yield from read_rows(source)
+            except CorpusError as error:
+                self.faults.append(str(error))
+
+
+def _noting_labels(records: Iterable[Pair | Labelled], labels: set[str]) -> Iterator[Pair | Labelled]:
+    for record in records:
+        if isinstance(record, Labelled) and len(labels) < MOST_LABELS:
+            labels.add(record.label)
+        yield record
+
+
+def _faults(found: Survey, held_out: dict[str, Tally]) -> Iterator[str]:
+    if not found.records:
+        yield "nothing is left to train on"
+    elif found.task == "classify" and len(found.labels) == 1:
+        yield f"all texts have the same label, {next(iter(found.labels))!r}"
+    for name, tally in held_out.items():
+        if not tally.kept:
+            yield f"nothing is left of the {name} set"
+
+
+def _drops(tally: Tally, held_out: dict[str, Tally]) -> Iterator[str]:
+    dropped = tally.dropped.total()
+    if dropped > MANY_DROPPED * tally.read:
+        yield f"cleaning would drop {dropped:,} of {tally.read:,} ({dropped / tally.read:.0%})"
+    for reason, count in tally.dropped.items():
+        if reason.startswith("in the "):
+            yield f"{count:,} of train also {reason}; they would be dropped from train"
+    for name, other in held_out.items():
+        for reason, count in other.dropped.items():
+            if reason.startswith("in the "):
+                yield f"{count:,} of the {name} set also {reason}"
+
+
+def _oddities(found: Survey) -> Iterator[str]:
+    for name, finding in found.findings.items():
+        if name in HARMLESS:
+            continue
+        meaning = SPELLED_OUT.get(name, f"the {name}, with another target")
+        yield f"{finding.count:,} × {meaning}: {finding.where()}"
+    if 0 < found.records < FEW:
+        yield f"only {found.records:,} records; a model learns so few by heart"
+
+
+def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[str]:
+    if found.task != "classify" or not found.records:
+        return
+    if OTHER in found.labels:
+        yield f"more than {MOST_LABELS:,} labels; is this the column of labels? Choose with --columns text,label"
+    label, count = next(iter(found.labels.items()))
+    if count > LOPSIDED * found.records and len(found.labels) > 1:
+        yield f"{count / found.records:.1%} have the label {label!r}; saying always that scores as much"
+    for name, labels in held_out.items():
+        unknown = sorted(labels - set(found.labels))
+        if unknown and OTHER not in found.labels:
+            yield f"the {name} set has labels that train has not: {', '.join(unknown[:SHOWN])}"

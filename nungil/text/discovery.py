@@ -1,0 +1,136 @@
+"""From what a user types (files, folders, globs) to sources of which nothing is left to guess."""
+
+import glob
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from nungil.errors import CorpusError, did_you_mean
+from nungil.text.files import HEAD_LINES, read_head
+from nungil.text.formats import tell_shape
+from nungil.text.readers.csv import csv_records, sniff_delimiter
+from nungil.text.readers.folder import label_folders
+from nungil.text.readers.jsonl import flat_keys, json_records
+from nungil.text.source import CorpusSettings, Source, Task
+from nungil.text.table import Table, choose_columns, has_header
+
+BESIDE_DATA = ("readme", "license", "licence", "copying")  # how names begin that accompany the data of a folder
+
+
+def expand(places: Iterable[str | Path]) -> list[Path]:
+    """The files and label folders that places stand for, in the order given, each glob and folder sorted."""
+    found: list[Path] = []
+    for place in places:
+        path = Path(place)
+        if path.is_dir():
+            found += [path] if label_folders(path) else _files_in(path)
+        elif not path.exists() and glob.has_magic(str(place)):
+            matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207  # Path.glob refuses absolute patterns
+            if not matches:
+                raise CorpusError(f"{place}: no file matches")
+            found += expand(matches)
+        else:
+            found.append(path)
+    return found
+
+
+def _files_in(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    data = [path for path in files if not path.name.lower().startswith(BESIDE_DATA)]
+    if not data:
+        raise CorpusError(f"{folder}: no data files in this folder, nor folders of .txt files, one per label")
+    return data
+
+
+def look_into(path: Path, settings: CorpusSettings) -> tuple[Task, Source] | None:
+    """The task and source that a file or label folder is; None when it is one side of line-aligned files."""
+    if path.is_dir():
+        return "classify", Source((path,), "folder", settings.encoding)
+    head = read_head(path, settings.encoding)
+    shape = settings.format or tell_shape(path, head)
+    if shape == "folder":
+        raise CorpusError(f"{path}: this is a file; a folder per label is expected")
+    if not head:
+        raise CorpusError(f"{path}: the file is empty")
+    if shape == "lines" or shape == "aligned":
+        return None
+    if shape == "fasttext":
+        return "classify", Source((path,), "fasttext", settings.encoding)
+    if shape == "jsonl":
+        return _look_into_jsonl(path, settings)
+    return _look_into_table(path, head, Source((path,), shape, settings.encoding), settings)
+
+
+def _look_into_table(path: Path, head: list[str], source: Source, settings: CorpusSettings) -> tuple[Task, Source]:
+    delimiter = sniff_delimiter(head) if source.format == "csv" else "\t"
+    if source.format == "csv":
+        rows = [fields for _, fields in islice(csv_records(path, delimiter, settings.encoding), HEAD_LINES)]
+    else:
+        rows = [line.split("\t") for line in head]
+    header = settings.header if settings.header is not None else _shows_header(rows, settings.columns)
+    names = tuple(rows[0]) if header else ()
+    task, columns = choose_columns(Table(str(path), names, rows[header:]), settings.task, settings.columns)
+    chosen = (names[columns[0]], names[columns[1]]) if max(columns) < len(names) else ("", "")
+    return task, Source(source.files, source.format, source.encoding, header, delimiter, columns, chosen)
+
+
+def _shows_header(rows: Sequence[Sequence[str]], asked: Sequence[str]) -> bool:
+    return any(name in rows[0] and not name.isdecimal() for name in asked) or has_header(rows)
+
+
+def _look_into_jsonl(path: Path, settings: CorpusSettings) -> tuple[Task, Source]:
+    records = [record for _, record in islice(json_records(path, settings.encoding), HEAD_LINES) if record]
+    if not records:
+        raise CorpusError(f"{path}: no object in it has keys")
+    names = tuple(flat_keys(records[0]))
+    rows = [[str(_value(record, name)) for name in names] for record in records]
+    task, columns = choose_columns(Table(str(path), names, rows), settings.task, settings.columns)
+    chosen = (names[columns[0]], names[columns[1]])
+    return task, Source((path,), "jsonl", settings.encoding, columns=columns, names=chosen)
+
+
+def _value(record: dict[str, object], name: str) -> object:
+    outer, _, inner = name.partition(".")
+    within = record.get(name, record.get(outer))
+    return within.get(inner, "") if isinstance(within, dict) else within
+
+
+def align(paths: Sequence[Path], settings: CorpusSettings) -> Iterator[Source]:
+    """Sources of line-aligned files: two as given; more by their common name, train.en with train.ko."""
+    groups: dict[str, dict[str, Path]] = {}
+    for path in paths:
+        stem, _, ending = str(path).removesuffix(".gz").rpartition(".")
+        groups.setdefault(stem if len(paths) != 2 else "", {})[ending if len(paths) != 2 else str(path)] = path
+    for files in groups.values():
+        names = _two_sides(files, settings.columns)
+        yield Source((files[names[0]], files[names[1]]), "aligned", settings.encoding, names=names)
+
+
+def _two_sides(files: dict[str, Path], asked: Sequence[str]) -> tuple[str, str]:
+    """The endings of source and target among files with a common name."""
+    listed, first = list(files), next(iter(files.values()))
+    if len(listed) == 1:
+        raise CorpusError(
+            f"{first}: one text per line, with nothing to learn from it; give the file with its translations too, "
+            "or write the translation or the label into the same line after a tab"
+        )
+    if asked:
+        sides = [_side(files, name, first) for name in asked]
+        return sides[0], sides[1]
+    if len(listed) > 2:
+        endings = ", ".join(listed)
+        raise CorpusError(
+            f"{first}: {len(listed)} files line up ({endings}); choose two: --columns {listed[0]},{listed[1]}"
+        )
+    return listed[0], listed[1]
+
+
+def _side(files: dict[str, Path], name: str, first: Path) -> str:
+    listed = list(files)
+    if name.isdecimal() and 1 <= int(name) <= len(listed):
+        return listed[int(name) - 1]
+    for ending in listed:
+        if name == ending or str(files[ending]).removesuffix(".gz").endswith(f".{name}"):
+            return ending
+    endings = [str(path).removesuffix(".gz").rpartition(".")[2] for path in files.values()]
+    raise CorpusError(f"{first}: no file beside it ends in {name!r}{did_you_mean(name, endings)}")

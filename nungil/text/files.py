@@ -1,0 +1,163 @@
+"""Text files, plain or gzip, as streams of lines; every way they can be broken is a sentence with file and line.
+
+Only "\\n" ends a line, as for `wc`, `cut` and every aligner: a reader that also stops at U+2028 or \\x85, as
+`str.splitlines` does, shifts one side of a corpus against the other.
+"""
+
+import codecs
+import zlib
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from nungil.errors import CorpusError, UsageError
+from nungil.text.encodings import describe_bad_bytes
+
+LONGEST_LINE = (
+    1_000_000  # characters; the longest real line is a book chapter, a longer one is a file without line ends
+)
+BLOCK = 1 << 18
+HEAD_LINES = 1_000
+GZIP = b"\x1f\x8b"
+PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"\xfd7zXZ": "packed with xz",
+    b"BZh": "packed with bzip2",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+    b"PAR1": "a Parquet table",
+    b"%PDF": "a PDF",
+}
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
+    """The lines of a file without their ends, from line 1 on; `enumerate(…, 1)` numbers them."""
+    check_encoding(encoding)
+    for lines in _line_blocks(path, encoding):
+        yield from lines
+
+
+def read_head(path: Path, encoding: str = "utf-8") -> list[str]:
+    """The first lines of a file: enough to tell what it is."""
+    return list(islice(read_lines(path, encoding), HEAD_LINES))
+
+
+def check_encoding(encoding: str) -> None:
+    """Refuse a name that is no text encoding."""
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise UsageError(f"--encoding: there is no encoding {encoding!r}; try utf-8, cp949, utf-16 or cp1252") from None
+
+
+def _line_blocks(path: Path, encoding: str) -> Iterator[list[str]]:
+    """Lists of whole lines. A line that grows past the limit is refused before it is held in memory."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    done, rest = 0, ""
+    try:
+        for block in _text_blocks(path, decoder):
+            text = rest + block
+            if done == 0:
+                text = text.removeprefix("\ufeff")
+            lines = text.split("\n")
+            _refuse_bad_text(path, done, text, lines)
+            rest = lines.pop()
+            if "\r" in text:
+                lines = [line[:-1] if line.endswith("\r") else line for line in lines]
+            done += len(lines)
+            yield lines
+    except UnicodeDecodeError as error:
+        line = done + 1 + error.object[: error.start].decode(encoding, "replace").count("\n")
+        raise CorpusError(f"{path}:{describe_bad_bytes(byte_blocks(path), encoding, line)}") from None
+    except GzipBrokenError as error:
+        raise CorpusError(f"{path}:{done + 1}: {error}") from None
+    if rest:
+        yield [rest.removesuffix("\r")]
+
+
+def _text_blocks(path: Path, decoder: codecs.IncrementalDecoder) -> Iterator[str]:
+    for data in byte_blocks(path):
+        yield decoder.decode(data)
+    yield decoder.decode(b"", final=True)
+
+
+def _refuse_bad_text(path: Path, done: int, text: str, lines: list[str]) -> None:
+    # Blocks are shorter than the longest line, so only the first line, joined from many, and the last can be too long.
+    for place in (0, -1):
+        if len(lines[place]) > LONGEST_LINE:
+            line = done + (1 if place == 0 else len(lines))
+            raise CorpusError(
+                f"{path}:{line}: a line of more than {LONGEST_LINE:,} characters; does the file have line ends?"
+            )
+    if "\0" in text:
+        line = done + text[: text.index("\0")].count("\n") + 1
+        raise CorpusError(
+            f"{path}:{line}: a NUL character; this is no text file, or UTF-16 (give --encoding utf-16-le)"
+        )
+
+
+class GzipBrokenError(Exception):
+    """A gzip file that is cut off or damaged; says which."""
+
+
+def byte_blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file in blocks of bounded size, unpacked where they are gzip, whatever the file is called."""
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise CorpusError(f"{path}: not a regular file; a pipe cannot be read twice, so write it to a file first")
+        with path.open("rb") as stream:
+            first = stream.read(BLOCK)
+            kind = next((kind for magic, kind in PACKED.items() if first.startswith(magic)), None)
+            if kind is not None:
+                raise CorpusError(f"{path}: this is {kind}; unpack it into text first (gzip is read as it is)")
+            blocks = _blocks(stream, first)
+            yield from _unpacked(blocks) if first.startswith(GZIP) else blocks
+    except FileNotFoundError:
+        raise CorpusError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise CorpusError(f"{path}: this is a folder; a file is expected") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: {error.strerror}") from None
+
+
+def _blocks(stream: BinaryIO, first: bytes) -> Iterator[bytes]:
+    block = first
+    while block:
+        yield block
+        block = stream.read(BLOCK)
+
+
+def _unpacked(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpack gzip, one or several members after another.
+
+    Written on zlib because the gzip module, when a file is cut off, throws away what it had unpacked of the last block,
+    and the line reached could not be named.
+    """
+    member = zlib.decompressobj(wbits=31)
+    try:
+        for block in blocks:
+            packed = block
+            while packed:
+                if member.eof:  # zeros may pad the end; anything else must be another member
+                    packed = packed.lstrip(b"\0")
+                    if not packed:
+                        break
+                    member = zlib.decompressobj(wbits=31)
+                data = member.decompress(packed, BLOCK)
+                packed = member.unconsumed_tail or member.unused_data
+                if data:
+                    yield data
+        yield from _remainder(member)
+    except zlib.error:
+        raise GzipBrokenError("the gzip file is damaged here; fetch or copy it again") from None
+    if not member.eof:
+        raise GzipBrokenError("the gzip file is cut off here; fetch or copy it again")
+
+
+def _remainder(member: "zlib._Decompress") -> Iterator[bytes]:
+    """What zlib has taken in but, for the bound on a block, not yet given out."""
+    while not member.eof:
+        data = member.decompress(b"", BLOCK)
+        if not data:
+            return
+        yield data

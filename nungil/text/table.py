@@ -1,0 +1,126 @@
+"""The head of a table, and what it tells: is there a header, is it for translating or classifying, which columns."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nungil.errors import CorpusError, did_you_mean
+from nungil.text.languages import language_of
+from nungil.text.source import Task
+
+SOURCES = {"source", "src", "input", "original", "source_text", "from"}
+TARGETS = {"target", "tgt", "trg", "output", "translation", "target_text", "to"}
+TEXTS = {"text", "document", "sentence", "review", "content", "comment", "body", "tweet", "message", "utterance"}
+TEXTS |= {"문장", "리뷰", "내용", "텍스트", "본문"}
+LABELS = {"label", "labels", "class", "sentiment", "category", "intent", "polarity", "topic"}
+LABELS |= {"라벨", "레이블", "감정", "분류"}
+NAME = re.compile(r"[^\W\d][\w .-]{0,39}")
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
+MOST_LABELS = 50  # distinct values, and no more than half of the rows, that still look like labels
+LONGEST_LABEL = 40  # characters
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first rows of a table, and the names of its columns where they have names."""
+
+    where: str
+    names: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def width(self) -> int:
+        """How many columns every row of the head has."""
+        return min((len(row) for row in self.rows if any(row)), default=len(self.names))
+
+    def column(self, place: int) -> list[str]:
+        """The values of one column, without the rows that end before it."""
+        return [row[place] for row in self.rows if len(row) > place]
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row holds names: known ones, or words where all other rows have numbers."""
+    first = [name.strip().lower() for name in rows[0]] if rows else []
+    if len(first) < 2 or not all(NAME.fullmatch(name) for name in first):
+        return False
+    if _pair_by_name(first) or LABELS & set(first):
+        return True
+    below = Table("", (), rows[1:])
+    return any(_all_numbers(below.column(place)) for place in range(min(len(first), below.width)))
+
+
+def choose_columns(table: Table, task: Task | None, asked: Sequence[str]) -> tuple[Task, tuple[int, int]]:
+    """The task, and the places of its two columns: those asked for, else by their names, else by what they hold."""
+    if asked:
+        first, second = (_place(table, name) for name in asked)
+        return task or _task_of(table, first, second), (first, second)
+    names = [name.strip().lower() for name in table.names]
+    if table.width < 2:
+        raise CorpusError(f"{table.where}: one column only; a text needs its translation or its label beside it")
+    pair = _pair_by_name(names)
+    if pair is not None and task != "classify":
+        return "translate", pair
+    if task is None:
+        task = "classify" if LABELS & set(names) or _label_among(table, range(2)) is not None else "translate"
+    return task, (pair or (0, 1)) if task == "translate" else _text_and_label(table, names)
+
+
+def _place(table: Table, name: str) -> int:
+    """The place, counted from 0, of a column asked for by name or by number from 1."""
+    if name in table.names:
+        return table.names.index(name)
+    if name.isdecimal() and int(name) >= 1:
+        if int(name) > max(table.width, len(table.names)):
+            raise CorpusError(f"{table.where}: there is no column {name}; the table has {table.width}")
+        return int(name) - 1
+    if not table.names:
+        raise CorpusError(f"{table.where}: no header, so no column {name!r}; give numbers from 1, or --header")
+    raise CorpusError(f"{table.where}: there is no column {name!r}{did_you_mean(name, table.names)}")
+
+
+def _pair_by_name(names: Sequence[str]) -> tuple[int, int] | None:
+    sources = [place for place, name in enumerate(names) if name in SOURCES]
+    targets = [place for place, name in enumerate(names) if name in TARGETS]
+    if sources and targets:
+        return sources[0], targets[0]
+    tagged = [(place, language_of(name)) for place, name in enumerate(names) if language_of(name)]
+    others = [place for place, language in tagged if language != tagged[0][1]]
+    return (tagged[0][0], others[0]) if others else None
+
+
+def _task_of(table: Table, first: int, second: int) -> Task:
+    if second < len(table.names) and table.names[second].strip().lower() in LABELS:
+        return "classify"
+    if table.names and _pair_by_name([table.names[first].lower(), table.names[second].lower()]):
+        return "translate"
+    return "classify" if _label_among(table, (first, second)) is not None else "translate"
+
+
+def _text_and_label(table: Table, names: Sequence[str]) -> tuple[int, int]:
+    """By name; else the label is the column with the fewest values and the text the longest of the others."""
+    label = next((place for place, name in enumerate(names) if name in LABELS), None)
+    if label is None:
+        label = _label_among(table, range(table.width))
+    if label is None:
+        label = 1
+    text = next((place for place, name in enumerate(names) if name in TEXTS and place != label), None)
+    if text is None:
+        others = [place for place in range(table.width) if place != label]
+        text = max(others, key=lambda place: sum(map(len, table.column(place))))
+    return text, label
+
+
+def _label_among(table: Table, places: Sequence[int]) -> int | None:
+    """The column that looks like labels: short values, few and often the same, and fewer than beside it."""
+    found = []
+    for place in places:
+        values = table.column(place)
+        distinct = set(values)
+        if len(distinct) <= min(MOST_LABELS, len(values) // 2) and max(map(len, distinct), default=0) <= LONGEST_LABEL:
+            found.append((len(distinct), place))
+    most = max((len(set(table.column(place))) for place in places), default=0)
+    return min(found)[1] if found and min(found)[0] * 2 <= most else None
+
+
+def _all_numbers(values: Sequence[str]) -> bool:
+    return len(values) >= 2 and all(NUMBER.fullmatch(value.strip()) for value in values)
