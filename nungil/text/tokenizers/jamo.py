@@ -1,14 +1,14 @@
 """Korean letter by letter: a syllable such as 눈 as its jamo ㄴ ㅜ ㄴ, and back."""
 
+import re
 import unicodedata
 
-FIRST, LAST = 0xAC00, 0xD7A3  # 가 to 힣
-_TABLE = {code: unicodedata.normalize("NFD", chr(code)) for code in range(FIRST, LAST + 1)}
+_SYLLABLE = re.compile("[가-힣]")
 
 
 def to_jamo(text: str) -> str:
-    """Every Hangul syllable as two or three conjoining jamo; all else as it is."""
-    return text if text.isascii() else text.translate(_TABLE)
+    """Every Hangul syllable as two or three conjoining jamo (Unicode NFD). A text without Hangul stays as it is."""
+    return unicodedata.normalize("NFD", text) if _SYLLABLE.search(text) else text
 
 
 def from_jamo(text: str) -> str:
