@@ -68,7 +68,7 @@ def test_an_error_while_reading_leaves_nothing_behind(tmp_path, tokenizers):
         yield from pairs()
         raise CorpusError("made.tsv:901: not UTF-8")
 
-    with pytest.raises(CorpusError, match="made.tsv:901"):
+    with pytest.raises(CorpusError, match=r"made\.tsv:901"):
         build_pair_store(broken(), tokenizers, tmp_path / "ids")
     assert list(tmp_path.iterdir()) == []
 

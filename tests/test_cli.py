@@ -8,6 +8,7 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 
 import pytest
 from command import NUNGIL, invoke, run
@@ -60,7 +61,14 @@ def test_explain_example_prints_every_number_and_names_the_next_command():
 
 def test_explain_speaks_korean():
     found = invoke("explain", "--example", "--lang", "ko")
-    for text in ("어텐션 스코어", "어텐션 가중치", "컨텍스트 벡터 (가중합)", "연결 (concat)", "출력 확률", "은닉 상태"):
+    for text in (
+        "어텐션 스코어",
+        "어텐션 가중치",
+        "컨텍스트 벡터 (가중합)",
+        "연결 (concat)",
+        "출력 확률",
+        "«나는»입니다",
+    ):
         assert text in found.stdout
 
 
@@ -145,6 +153,11 @@ def test_examples_are_listed():
             2,
             "nungil: --json and --markdown are two forms of the same page; choose one",
         ),
+        (
+            ["explain", "--example", "--score", "general"],
+            2,
+            "nungil: --keys, --values, --tokens and --score go with --query",
+        ),
         (["explain", "--numbers", "no-such.json"], 3, "nungil: no-such.json: there is no such file"),
     ],
 )
@@ -158,7 +171,7 @@ def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, messa
     [
         ('{"query": [1,\n 2,], "keys": []}', "line 2, column 4: not JSON: "),
         ('{"query": [1], "keys": [[Infinity]]}', "Infinity is not a finite number"),
-        ('{"query": [1], "keys": [[1e999]]}', "[keys.0] 0: input should be a finite number"),
+        ('{"query": [1], "keys": [[1e999]]}', "[keys.1] 1: input should be a finite number"),
         ('{"query": [1], "kyes": [[1]]}', "kyes: no such setting; did you mean keys?"),
         (
             '{"query": [1], "keys": [[1]], "mechanism": "genral"}',
@@ -171,6 +184,17 @@ def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, messa
         (
             '{"query": [1], "keys": [[1]], "parameters": {"W_a": ["x"]}}',
             "[parameters] W_a: must be a list of finite numbers, or a list of such lists",
+        ),
+        (
+            '{"query": [1], "keys": [[1]], "parameters": {"W_a": [1' + "0" * 400 + "]}}",
+            "must be a list of finite numbers",
+        ),
+        ('{"query": [' + "1" * 5000 + '], "keys": [[1]]}', "a number has too many digits"),
+        ('{"query": [true], "keys": [["1"]]}', "[query] 1: input should be a valid number"),
+        ('{"query": [1], "query": [2], "keys": [[1]]}', "query: is given twice"),
+        (
+            '{"query": [1], "keys": [[1]], "values": [], "output": {"W_s": [[1]]}}',
+            "values: list should have at least 1 item",
         ),
         ("[1, 2]", "holds a list where settings (`name: value`) are expected"),
     ],
@@ -247,3 +271,17 @@ def test_info_is_a_markdown_table_of_versions():
     assert rows["nungil"] == "0.1.0"
     assert rows["torch"].startswith("2.")
     assert "extra `serve`" in rows
+
+
+def test_a_full_disk_is_said():
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run([*NUNGIL, "info"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (found.returncode, found.stderr) == (5, "nungil: the output could not be written: No space left on device\n")
+
+
+def test_a_terminal_without_hangul_still_shows_the_page():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    found = run("explain", "--example", "list", "--lang", "ko", env=environment)
+    assert found.returncode == 0
+    assert found.stdout.startswith("attention    ")
+    assert "\\ub514\\ucf54\\ub354" in found.stdout, "디코더"

@@ -144,7 +144,7 @@ _cutter: Callable[[Chunk], Columns]
 
 
 def _take_cutter(cutter: Callable[[Chunk], Columns]) -> None:
-    global _cutter  # noqa: PLW0603  # each process has its own, given once when it starts
+    global _cutter  # each process has its own, given once when it starts
     _cutter = cutter
 
 

@@ -5,6 +5,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from nungil.errors import ResourceError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -19,6 +21,9 @@ def write(text: str) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
         sys.exit(0)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ResourceError(f"the output could not be written: {error.strerror}") from None
 
 
 def say(text: str) -> None:
