@@ -4,13 +4,14 @@ Nothing is remembered: a run that stops in the middle of an epoch asks for the s
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nungil.errors import CorpusError
 
-Rows = NDArray[np.int64]
+Rows = NDArray[np.integer[Any]]
 BAND = 1.06  # longest sides within 6% of each other go together; measured on Multi30k: 3.5% padding, 1.2 gives 4.4%
 POOL = 65_536  # rows that are sorted together: enough for batches of one length, few enough to mix a large corpus
 

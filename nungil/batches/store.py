@@ -34,9 +34,9 @@ class Column(NamedTuple):
         """The ids of one row."""
         return self.ids[self.ends[number - 1] if number else 0 : self.ends[number]]
 
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> NDArray[np.int32]:
         """How many ids each row has."""
-        return np.diff(self.ends, prepend=0)
+        return np.diff(self.ends, prepend=0).astype(np.int32)
 
 
 class Store:

@@ -1,0 +1,191 @@
+"""From lines to batches: speed and memory at 0.1, 1 and 5 million lines of snow.
+
+    python benchmarks/text.py [--lines 100000,1000000,5000000] [--data FOLDER]
+
+For each size, in a process of its own: read → clean → tokenise → store, pairs per second and peak memory of all its
+processes; bare SentencePiece encoding of the same lines in as many processes, interleaved with it; one epoch of
+batches. With --data, the folder that holds multi30k and koen: padding on Multi30k, and units of Hangul compared.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from nungil.batches.build import build_pair_store
+from nungil.batches.order import Order, padding_share
+from nungil.batches.store import Store
+from nungil.text.cleaning import CleaningSettings, Tally, clean_pairs
+from nungil.text.corpus import read_pairs
+from nungil.text.snow.corpus import snow_pairs
+from nungil.text.tokenizers import Sample, Tokenizers, TokenizerSettings, load_tokenizers, save_tokenizers, train_tokenizers
+
+BASE = 100_000  # different snow pairs; larger files repeat them with a number at the end, so that none is a duplicate
+BARE = 200_000  # lines of the comparison with bare SentencePiece
+PROCESSES = len(os.sched_getaffinity(0))
+TRAINING = 4_080  # target tokens a second of the fastest training step measured on two cores (docs/data.md)
+SETTINGS = TokenizerSettings(joint=False)
+
+
+def main() -> None:
+    """Run everything, or one measurement in the process that was started for it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", default="100000,1000000,5000000")
+    parser.add_argument("--data", type=Path, help="a folder with multi30k and koen")
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(globals()[options.measure[0]](Path(options.measure[1]))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        compare_sizes(Path(folder), [int(size) for size in options.lines.split(",")])
+    if options.data:
+        multi30k_padding(options.data / "multi30k")
+        hangul_units(options.data / "koen")
+
+
+def compare_sizes(folder: Path, sizes: list[int]) -> None:
+    """One row per size."""
+    base = [f"{pair.english}\t{pair.korean}" for pair in snow_pairs(BASE, seed=1)]
+    learn(folder, base)
+    head = f"{'lines':>9} {'seconds':>8} {'pairs/s':>9} {'of bare':>8} {'peak MB':>8}"
+    print(f"{PROCESSES} processes, snow\n{head} {'epoch s':>8} {'batches/s':>10} {'× training':>10} {'peak MB':>8} {'padding':>8}")
+    for size in sizes:
+        write_lines(folder / "lines.tsv", base, size)
+        bare = [measure("bare", folder)]
+        stored = measure("store", folder)
+        bare.append(measure("bare", folder))
+        rate, batches = size / stored["seconds"], measure("epoch", folder)
+        ratio = rate / np.mean([one["rate"] for one in bare])
+        print(f"{size:>9,} {stored['seconds']:>8.1f} {rate:>9,.0f} {ratio:>8.2f} {stored['peak']:>8.0f}", end="")
+        print(f" {batches['seconds']:>8.1f} {batches['rate']:>10,.0f} {batches['tokens'] / TRAINING:>10,.0f}", end="")
+        print(f" {batches['peak']:>8.0f} {batches['padding']:>8.1%}", flush=True)
+
+
+def learn(folder: Path, lines: list[str]) -> None:
+    """The tokenizers of all sizes."""
+    sides = Sample(), Sample()
+    for line in lines:
+        for side, text in zip(sides, line.split("\t"), strict=True):
+            side.add(text)
+    save_tokenizers(train_tokenizers(*sides, SETTINGS), folder)
+
+
+def write_lines(path: Path, base: list[str], size: int) -> None:
+    """So many lines; after the first round each side ends with the number of the round."""
+    with path.open("w") as file:
+        for number in range(size):
+            line, turn = base[number % len(base)], number // len(base)
+            file.write(f"{line}\n" if not turn else f"{line.replace(chr(9), f' {turn}{chr(9)}')} {turn}\n")
+
+
+def measure(what: str, folder: Path) -> dict[str, float]:
+    """A measurement in a process of its own, so that its memory is its own."""
+    command = [sys.executable, __file__, "--measure", what, str(folder)]
+    return dict(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+
+
+def store(folder: Path) -> dict[str, float]:
+    """Read → clean → tokenise → store."""
+    shutil.rmtree(folder / "ids", ignore_errors=True)
+    start, tally = time.perf_counter(), Tally()
+    pairs = clean_pairs(read_pairs([folder / "lines.tsv"]), CleaningSettings(), tally)
+    build_pair_store(pairs, load_tokenizers(folder, SETTINGS), folder / "ids", processes=PROCESSES)
+    return {"seconds": time.perf_counter() - start, "peak": _peak(PROCESSES)}
+
+
+def bare(folder: Path) -> dict[str, float]:
+    """SentencePiece alone, lines in memory, each process its share; starting the processes is not counted."""
+    texts = [pair[:2] for pair in islice(read_pairs([folder / "lines.tsv"]), BARE)]
+    shares = [texts[number::PROCESSES] for number in range(PROCESSES)]
+    with get_context("spawn").Pool(PROCESSES) as pool:
+        jobs = [pool.apply_async(_encode_bare, (folder, share)) for share in shares]
+        return {"rate": sum(job.get() for job in jobs)}
+
+
+def _encode_bare(folder: Path, share: list[tuple[str, str]]) -> float:
+    """Pairs a second of `SentencePieceProcessor.encode` on plain lists."""
+    tokenizers: Tokenizers = load_tokenizers(folder, SETTINGS)
+    sides = [[tokenizer._prepare(text) for text in side] for tokenizer, side in zip(tokenizers, zip(*share, strict=True), strict=True)]
+    start = time.perf_counter()
+    for tokenizer, side in zip(tokenizers, sides, strict=True):
+        tokenizer._processor.encode(side, num_threads=1)
+    return len(share) / (time.perf_counter() - start)
+
+
+def epoch(folder: Path) -> dict[str, float]:
+    """Every batch of one epoch, as tensors."""
+    import torch
+
+    from nungil.batches.batch import marked_lengths, pair_batch
+
+    torch.set_num_threads(1)
+    ids = Store(folder / "ids")
+    start = time.perf_counter()
+    lengths = [marked_lengths(ids.columns[side].lengths(), marks) for side, marks in (("source", "both"), ("target", "eos"))]
+    batches = Order(lengths, budget=4096, seed=1).epoch(0)
+    tokens = sum(int(pair_batch(ids, rows).target_keep.sum()) for rows in batches)
+    seconds = time.perf_counter() - start
+    share = padding_share(batches, lengths)
+    return {"seconds": seconds, "rate": len(batches) / seconds, "tokens": tokens / seconds, "peak": _peak(0), "padding": share}
+
+
+def _peak(children: int) -> float:
+    """Megabytes: this process, and its children as if all had been as large as the largest."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return (own + children * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
+
+
+def multi30k_padding(folder: Path) -> None:
+    """The share of padding in batches of 4,096 tokens."""
+    sides = [gzip.open(folder / f"train.{language}.gz", "rt").read().splitlines() for language in ("en", "de")]
+    samples = Sample(), Sample()
+    for sample, texts in zip(samples, sides, strict=True):
+        for text in texts:
+            sample.add(text)
+    tokenizers = train_tokenizers(*samples, TokenizerSettings(joint=True, size=8_000))
+    lengths = [tokenizer.encode_many(texts).lengths for tokenizer, texts in zip(tokenizers, sides, strict=True)]
+    lengths = [lengths[0] + 2, lengths[1] + 1]
+    print(f"\nMulti30k en→de, joint unigram of 8,000, batches of 4,096: {padding_share(Order(lengths, 4096, 1).epoch(0), lengths):.2%} padding")
+
+
+def hangul_units(folder: Path) -> None:
+    """Jamo against syllables on held-out Korean: tokens a sentence, and nats a character of the unigram model."""
+    print("\nHangul by syllable and by jamo, unigram: tokens a sentence, share of byte pieces, nats a character (held out)")
+    for name, column, skip in (("bible", 2, 1), ("pydocs", 1, 0)):
+        train, valid = (
+            [line.rstrip("\n").split("\t")[column] for line in gzip.open(folder / f"{name}_{part}.tsv.gz", "rt")][skip:]
+            for part in ("train", "valid")
+        )
+        sample = Sample(15_000)
+        for text in train:
+            sample.add(text)
+        for size in (4_000, 8_000):
+            for korean in ("syllable", "jamo"):
+                print(f"{name:>8} {size:>6} {korean:>9}  {_fit(sample, TokenizerSettings(size=size, korean=korean), valid)}", flush=True)
+
+
+def _fit(sample: Sample, settings: TokenizerSettings, held_out: list[str]) -> str:
+    from nungil.text.tokenizers import train_tokenizer
+
+    tokenizer = train_tokenizer(sample, settings)
+    flat, lengths = tokenizer.encode_many(held_out)
+    processor = tokenizer._processor
+    scores = np.array([min(processor.get_score(one), -12.0) if processor.is_byte(one) else processor.get_score(one) for one in range(tokenizer.size)])
+    bytes_used = np.mean([processor.is_byte(int(one)) for one in flat])
+    return f"{lengths.mean():6.2f} {bytes_used:7.2%} {-scores[flat].sum() / sum(map(len, held_out)):7.3f}"
+
+
+if __name__ == "__main__":
+    main()
