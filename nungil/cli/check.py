@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from nungil.cli.talk import readable_json, say, write
-from nungil.errors import UsageError
+from nungil.errors import CorpusError, UsageError
 
 if TYPE_CHECKING:
     from nungil.text.checkup import CheckRequest, Checkup
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 100
 WIDEST = 120  # bars longer than this are no easier to read
 LABELS_SHOWN = 10
-DATA = 3  # the exit code of data that training would fail on
 
 
 def check(
@@ -70,9 +69,11 @@ def check(
         write(readable_json(found.to_json()))
     else:
         _print(found)
-    say(_next(found, files, rejected))
     if found.faults:
-        raise typer.Exit(DATA)
+        for fault in found.faults:
+            say(f"nungil: {fault}")
+        raise typer.Exit(CorpusError.exit_code)
+    say(_next(found, files, rejected))
 
 
 def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
@@ -130,7 +131,8 @@ def _print_column(column: "ColumnSurvey", records: int, width: int) -> None:
     rows = [(f"{low}–{high}" if low < high else f"{low}", count) for low, high, count in column.words.histogram]
     write("\n".join(bars(rows, width)))
     padding = column.padding
-    write(f"  Pad to {padding.length} words, which cuts {padding.cut:.1%}: {padding.reason}.")
+    words = "1 word" if padding.length == 1 else f"{padding.length} words"
+    write(f"  Pad to {words}, which cuts {padding.cut:.1%}: {padding.reason}.")
 
 
 def _lengths(unit: str, lengths: "Lengths") -> str:
@@ -150,8 +152,6 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
 
 def _next(found: "Checkup", files: list[str], rejected: Path | None) -> str:
     given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
-    if found.faults:
-        return f"Next: mend it, and then again: nungil check {given}"
     if found.tally.dropped and rejected is None:
         return f"Next: nungil check {given} --rejected dropped.tsv   shows what would be dropped"
     return f"Next: nungil train --train {given} --out runs/mine"

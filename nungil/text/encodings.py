@@ -29,6 +29,8 @@ def describe_bad_bytes(blocks: Iterator[bytes], encoding: str, line: int) -> str
     found = _look_through(blocks, encoding)
     if found.lines and found.lines[0].startswith(WIDE_MARKS) and found.numbers[0] == 1:
         return f"1: not {shown}: it begins with the mark of UTF-16; give --encoding utf-16"
+    if any(b"\0" in bad for bad in found.lines):
+        return f"{line}: not {shown}: it looks like UTF-16 without its mark; try --encoding utf-16-le"
     first, *others = found.numbers or [line]
     also = f" (also {_listed(others)})" if others else ""
     likely = _likely(found.lines, encoding)
