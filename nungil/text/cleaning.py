@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,10 @@ class Tally:
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; `asdict` makes nonsense of a Counter."""
+        return {"read": self.read, "kept": self.kept, "dropped": dict(self.dropped), "changed": dict(self.changed)}
 
 
 @dataclass(frozen=True)
