@@ -198,7 +198,7 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path, chec
     assert code == 0
     assert out.startswith(
         "11 pairs read, 8 left by cleaning.\n"
-        "It would drop 3: 1 duplicate, 1 empty source, 1 in the test set.\n"
+        "It would drop 3: duplicate 1, empty source 1, in the test set 1.\n"
         "The test set: 2 pairs read, 2 left by cleaning.\n"
         "\nSource: Latin 87.5%, Hangul 12.5%\n"
         "  words      mean 1.4, 50% ≤ 1, 90% ≤ 3, 95% ≤ 3, 99% ≤ 3, maximum 3\n"

@@ -11,6 +11,7 @@ from nungil.records import Labelled, Pair
 from nungil.text.cleaning import (
     CleaningSettings,
     Tally,
+    batches,
     clean_labelled,
     clean_pairs,
     hold_out,
@@ -147,9 +148,11 @@ def test_every_record_is_kept_or_counted(rows):
     assert tally.dropped.total() == len(rejected)
 
 
-def test_duplicates_are_found_across_batches(monkeypatch):
-    monkeypatch.setattr("nungil.text.cleaning.BATCH", 3)
+@pytest.mark.parametrize(("limit", "size"), [("BATCH", 3), ("BATCH_CHARACTERS", 8)])
+def test_duplicates_are_found_across_batches(monkeypatch, limit, size):
+    monkeypatch.setattr(f"nungil.text.cleaning.{limit}", size)
     pairs = [Pair(f"s{number % 7}", "t") for number in range(20)]
+    assert max(map(len, batches(pairs))) == 3
     assert [pair.source for pair in clean_pairs(pairs, LIMITS, Tally())] == [f"s{number}" for number in range(7)]
 
 

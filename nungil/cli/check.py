@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nungil.text.lengths import Lengths
     from nungil.text.survey import ColumnSurvey
 
-PIPED_WIDTH = 100
-WIDEST = 120  # bars longer than this are no easier to read
+PIPED_WIDTH = 80
+WIDEST = 100  # columns; longer bars are no easier to read
 LABELS_SHOWN = 10
 
 
@@ -109,7 +109,7 @@ def _cleaning(found: "Checkup") -> str:
     what = "pairs" if found.task == "translate" else "texts"
     lines = [f"{tally.read:,} {what} read, {tally.kept:,} left by cleaning."]
     if tally.dropped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.dropped.most_common())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in tally.dropped.most_common())
         lines.append(f"It would drop {tally.dropped.total():,}: {reasons}.")
     if tally.changed:
         repairs = ", ".join(f"{repair} in {count:,}" for repair, count in tally.changed.most_common())
@@ -151,7 +151,7 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
 
 
 def _next(found: "Checkup", files: list[str], rejected: Path | None) -> str:
-    given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
     if found.tally.dropped and rejected is None:
-        return f"Next: nungil check {given} --rejected dropped.tsv   shows what would be dropped"
+        return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
+    given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
     return f"Next: nungil train --train {given} --out runs/mine"

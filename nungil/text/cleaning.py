@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ Record = TypeVar("Record", bound=Pair | Labelled)
 Mask = NDArray[np.bool_]
 Fault = Callable[[str, str, "CleaningSettings"], str | None]
 BATCH = 8_192
+BATCH_CHARACTERS = 2_000_000
 ALLOWANCE = 10  # characters added to both sides before their ratio is taken: "Go." and "가." are a fair pair
 
 
@@ -124,9 +124,16 @@ def text_hashes(records: Iterable[Pair | Labelled]) -> Hashes:
 
 
 def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Lists of records, long enough for work that is done on arrays."""
-    records = iter(records)
-    while batch := list(islice(records, BATCH)):
+    """Lists of records, long enough for work that is done on arrays, and bounded in memory whatever their lengths."""
+    batch: list[Record] = []
+    characters = 0
+    for record in records:
+        batch.append(record)
+        characters += len(record[0]) + len(record[1])
+        if len(batch) == BATCH or characters > BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
         yield batch
 
 
