@@ -247,6 +247,17 @@ def test_a_column_of_texts_is_not_taken_for_labels_in_silence(tmp_path, check):
     assert found["warnings"][-1].startswith("more than 1,000 labels; is this the column of labels?")
 
 
+def test_the_data_is_not_written_over(tmp_path, check):
+    path = tmp_path / "a.tsv"
+    path.write_text("a\tb\n")
+    assert check(path, "--rejected", path) == (
+        2,
+        "",
+        f"nungil: --rejected {path} is a file to be checked; it would be written over\n",
+    )
+    assert path.read_text() == "a\tb\n"
+
+
 def test_usage_mistakes_end_in_exit_code_2(tmp_path, check):
     assert check("a.tsv", "--columns", "en") == (
         2,

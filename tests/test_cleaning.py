@@ -78,6 +78,8 @@ def test_repairs_are_named_exactly_when_tidying_changes_something(text):
         ("x" * 44, "yy", None),  # 54 and 12
         ("x" * 45, "yy", "length ratio"),
         ("yy", "x" * 45, "length ratio"),
+        ("x" * 170, "눈" * 10, None),  # 180 and 40: a syllable is three bytes
+        ("x" * 171, "눈" * 10, "length ratio"),
         ("snow", "snow", None),
     ],
 )

@@ -129,6 +129,11 @@ DECISIONS = [
         "opinion;points\ngood;5\nbad;1\nfine;5\nawful;1\n",
         "CSV with a header; text from column 1 (opinion), label from column 2 (points)",
     ),
+    (
+        "a.tsv",
+        "Class\t클래스\nSnow\t눈\nRoad\t길\n",
+        "TSV without a header; source from column 1, target from column 2",
+    ),
     ("a.csv", 'src,tgt\n"a, b",c\n', "CSV with a header; source from column 1 (src), target from column 2 (tgt)"),
     ("a.jsonl", '{"id": 1, "en": "snow", "ko": "눈"}\n', 'JSONL; source from "en", target from "ko"'),
     (
@@ -296,6 +301,11 @@ def test_a_glob_without_matches_and_an_empty_folder_say_so(tmp_path):
     assert sentence(tmp_path, [tmp_path / "empty"]) == (
         "empty: no data files in this folder, nor folders of .txt files, one per label"
     )
+
+
+def test_a_name_too_long_for_the_system_says_so():
+    with pytest.raises(CorpusError, match="File name too long"):
+        open_corpus(["x" * 5_000])
 
 
 def test_three_columns_are_a_mistake_of_usage(tmp_path):

@@ -78,8 +78,12 @@ def check(
 
 def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
     from nungil.text.checkup import check_up
+    from nungil.text.discovery import expand
     from nungil.text.rejected import RejectedFile
 
+    given = [path for files in (request.train, *request.held_out.values()) for path in expand(files)]
+    if rejected is not None and rejected.exists() and any(path.exists() and path.samefile(rejected) for path in given):
+        raise UsageError(f"--rejected {rejected} is a file to be checked; it would be written over")
     with RejectedFile(rejected) if rejected is not None else nullcontext() as file:
         found = check_up(request, file.add if file is not None else None)
         if file is not None and found.faults:

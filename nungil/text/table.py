@@ -15,6 +15,7 @@ TEXTS = {"text", "document", "sentence", "review", "content", "comment", "body",
 TEXTS |= {"문장", "리뷰", "내용", "텍스트", "본문"}
 LABELS = {"label", "labels", "class", "sentiment", "category", "intent", "polarity", "topic"}
 LABELS |= {"라벨", "레이블", "감정", "분류"}
+NUMBERING = {"id", "idx", "index", "no", "number", "번호"}
 GRADES = {"rating", "stars", "score", "grade", "평점"}  # labels where no column is called one
 NAME = re.compile(r"[^\W\d][\w .-]{0,39}")
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
@@ -46,9 +47,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     first = [name.strip().lower() for name in rows[0]] if rows else []
     if len(first) < 2 or not all(NAME.fullmatch(name) for name in first):
         return False
-    if _pair_by_name(first) or _label_by_name(first) is not None:
-        return True
     below = Table("", (), rows[1:])
+    if _pair_by_name(first) or _names_a_label(first, below):
+        return True
     return any(_all_numbers(below.column(place)) for place in range(min(len(first), below.width)))
 
 
@@ -95,6 +96,14 @@ def _pair_by_name(names: Sequence[str]) -> tuple[int, int] | None:
 def _label_by_name(names: Sequence[str]) -> int | None:
     found = [place for known in (LABELS, GRADES) for place, name in enumerate(names) if name in known]
     return found[0] if found else None
+
+
+def _names_a_label(names: Sequence[str], below: Table) -> bool:
+    """A label by name, confirmed by its neighbours or values: "Class", "클래스" may be the first pair of a manual."""
+    label = _label_by_name(names)
+    if label is None:
+        return False
+    return bool((TEXTS | NUMBERING) & set(names)) or label == _label_among(below, range(below.width))
 
 
 def _task_of(table: Table, first: int, second: int) -> Task:
