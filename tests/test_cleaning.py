@@ -36,6 +36,9 @@ odd = st.text(
     [
         ("plain", "plain"),
         ("", ""),
+        ("a  b", "a b"),
+        (" a", "a"),
+        ("눈 ", "눈"),
         ("  a \t b\u3000c\xa0d\r\ne\x85f\u2028g\x1fh ", "a b c d e f g h"),
         ("a\u3164b", "a b"),
         ("e\u0301 \u1112\u1161\u11ab", "é 한"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nungil.errors import CorpusError, UsageError
 from nungil.records import Labelled, Pair
 from nungil.text.corpus import open_corpus, read_labelled, read_pairs
+from nungil.text.languages import language_of
 from nungil.text.source import CorpusSettings
 
 line = st.text(st.characters(exclude_characters="\t\n\r\0\ufeff", exclude_categories=["Cs"]), max_size=30)
@@ -152,6 +153,26 @@ def test_format_task_and_columns_are_told_from_name_and_content(tmp_path, name, 
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     assert open_corpus([path]).describe() == [f"{path}: {decision}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("en", "en"),
+        ("ko_krv", "ko"),
+        ("pt-BR", "pt"),
+        ("translation.de", "de"),
+        ("Korean", "ko"),
+        ("no", "no"),
+        ("no_of_words", ""),
+        ("is_positive", ""),
+        ("id", ""),
+        ("ref", ""),
+        ("text", ""),
+    ],
+)
+def test_languages_are_told_from_names(name, language):
+    assert language_of(name) == language
 
 
 def test_columns_are_chosen_by_name_or_number(tmp_path):

@@ -52,12 +52,15 @@ def near_groups(keys: Sequence[Hashes]) -> NDArray[np.int64]:
     columns = [np.unique(column, return_inverse=True)[1].reshape(-1).astype(np.int32) for column in keys]
     group = np.arange(len(keys[0]), dtype=np.int32)  # half the memory of 64 bits, and no corpus has 2³¹ lines
     while True:
-        before = group
+        before = group.copy()
         for column in columns:
             lowest = np.full(int(column.max(initial=-1)) + 1, len(group), np.int32)
             np.minimum.at(lowest, column, group)
-            group = lowest[column]
-            group = np.minimum(group, group[group])  # jump to the group of the group: long chains take few rounds
+            # Whole groups are joined, by their first record, and not record by record: a chain of n links then takes
+            # about log n rounds (Zhang, Azad and Hu 2020, "FastSV").
+            np.minimum.at(group, group.copy(), lowest[column])
+            group = np.minimum(group, lowest[column])
+            group = group[group]
         if np.array_equal(before, group):
             return np.unique(group, return_inverse=True)[1].reshape(-1)
 

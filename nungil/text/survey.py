@@ -1,5 +1,6 @@
 """What is in a corpus: one pass over cleaned records, in memory that does not grow with them (but for `Seen`)."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -71,8 +72,9 @@ class Survey:
     labels: dict[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+        """Plain values: lists where records have tuples."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
 
 
 def survey(records: Iterable[Record], task: Task, held_out: Sequence[HeldOut] = ()) -> Survey:
