@@ -42,11 +42,13 @@ def build_settings(loaded: object, kind: type[S], where: str) -> S:
 def parse_json(text: str, where: str) -> Any:
     """JSON to plain values; a mistake is named with its line and column."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
     except json.JSONDecodeError as error:
         raise ConfigError(where, [f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}"]) from None
-    except _NotFiniteError as error:
-        raise ConfigError(where, [f"{error} is not a finite number"]) from None
+    except _RefusedError as error:
+        raise ConfigError(where, [str(error)]) from None
+    except ValueError:  # Python refuses to read an integer of thousands of digits
+        raise ConfigError(where, ["a number has too many digits"]) from None
     except RecursionError:
         raise ConfigError(where, ["nested too deeply to be meant"]) from None
 
@@ -54,23 +56,47 @@ def parse_json(text: str, where: str) -> Any:
 def parse_yaml(text: str, where: str) -> Any:
     """YAML to plain values, through the safe loader; a mistake is named with its line and column."""
     try:
-        return yaml.safe_load(text)
+        return _EachKeyOnce(text).get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise ConfigError(where, [f"{place}not YAML: {error.problem}"]) from None
     except yaml.YAMLError as error:
         raise ConfigError(where, [f"not YAML: {error}"]) from None
+    except ValueError:
+        raise ConfigError(where, ["a number or date cannot be read"]) from None
     except RecursionError:
         raise ConfigError(where, ["nested too deeply to be meant"]) from None
 
 
-class _NotFiniteError(ValueError):
-    """NaN or Infinity, which Python's JSON reader would let through."""
+class _RefusedError(ValueError):
+    """What Python's JSON reader would let through."""
 
 
 def _refuse_constant(name: str) -> float:
-    raise _NotFiniteError(name)
+    raise _RefusedError(f"{name} is not a finite number")
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _RefusedError(f"{twice}: is given twice")
+    return found
+
+
+class _EachKeyOnce(yaml.SafeLoader):
+    """The safe loader, but a key that is given twice is a mistake and not a choice of the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """A mapping whose keys all differ."""
+        names = set()
+        for key, _ in node.value:
+            if key.value in names:
+                raise yaml.MarkedYAMLError(problem=f"{key.value} is given twice", problem_mark=key.start_mark)
+            names.add(str(key.value))
+        return super().construct_mapping(node, deep)
 
 
 def read_text(path: Path) -> str:
@@ -89,7 +115,7 @@ def read_text(path: Path) -> str:
 
 def _mistake(detail: ErrorDetails, kind: type[BaseModel]) -> str:
     """One pydantic complaint as a line: `[section] field: what is wrong`."""
-    *sections, name = [str(part) for part in detail["loc"]] or [""]
+    *sections, name = [str(part + 1 if isinstance(part, int) else part) for part in detail["loc"]] or [""]
     label = f"[{'.'.join(sections)}] {name}" if sections else name
     if detail["type"] == "extra_forbidden":
         owner = _settings_at(kind, sections)

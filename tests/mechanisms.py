@@ -19,6 +19,7 @@ MECHANISMS: dict[str, Callable[[], Score]] = {
     "coverage": lambda: Coverage(Q, K, A),
     "local-m": lambda: LocalM(General(Q, K), reach=1),
     "local-p": lambda: LocalP(General(Q, K), Q, reach=2),
+    "local-m of coverage": lambda: LocalM(Coverage(Q, K, A), reach=1),
     "local-p of additive": lambda: LocalP(Additive(Q, K, A), Q, reach=1),
 }
 READS_ANY_ORDER = ["dot", "scaled-dot", "general", "concat", "additive"]

@@ -84,12 +84,39 @@ def random(*shape: int) -> torch.Tensor:
         ),
         (
             lambda: MultiHeadAttention(12, 4)(*[random(2, 5, 12)] * 3, keep_first([2, 3], 6)),
-            "keep (2, 6) does not fit k (2, 5, 12)",
+            "keep (2, 6) does not fit keys (2, 5, 12): it is (batch, source steps) or "
+            "(batch, target steps, source steps)",
         ),
         (
             lambda: MultiHeadAttention(12, 4)(*[random(2, 3, 12)] * 3, torch.tensor([[False, True, True]] * 2), True),
             "keep (2, 3, 3) has a row with nothing to keep (sentence 0, target step 0, counted from 0): every source "
             "step is hidden, so there is nothing to attend to; leave empty sentences out of the batch",
+        ),
+        (
+            lambda: MultiHeadAttention(12, 4)(*[random(2, 5, 12)] * 3, torch.ones(2, 4, 5, dtype=torch.bool)),
+            "keep (2, 4, 5) is for 4 target steps, query (2, 5, 12) has other",
+        ),
+        (
+            lambda: Attention(Dot())(
+                random(2, 1, 7), Attention(Dot()).prepare(random(2, 5, 7), torch.ones(2, 3, 5).bool())
+            ),
+            "keep (2, 3, 5) is for 3 target steps, query (2, 1, 7) has other",
+        ),
+        (
+            lambda: Attention(Dot())(random(2, 3, 7), random(2, 5, 7), keep=torch.ones(2, 5)),
+            "keep must be of torch.bool, True where there is a real token, not torch.float32",
+        ),
+        (
+            lambda: Attention(Dot())(random(2, 3, 7), random(2, 5, 7).double()),
+            "query is of torch.float32 and keys of torch.float64; make them one with .to()",
+        ),
+        (
+            lambda: Additive(7, 11, 13)(random(2, 3, 7), random(2, 0, 11)),
+            "there is no source step to attend to: keys (2, 0, 11)",
+        ),
+        (
+            lambda: MultiHeadAttention(12, 4)(random(2, 3, 12), random(2, 0, 12), random(2, 0, 12)),
+            "there is no source step to attend to: q (2, 3, 12), k (2, 0, 12), v (2, 0, 12)",
         ),
         (lambda: causal_keep(5, 3), "causal attention needs at least as many keys as queries: 5 queries, 3 keys"),
     ],
@@ -111,6 +138,15 @@ def test_sizes_that_do_not_fit_are_named(call, message):
         (lambda: LocalM(Dot(), 0), "LocalM: reach must be at least 1, not 0"),
         (lambda: LocalP(Dot(), 7, -2), "LocalP: reach must be at least 1, not -2"),
         (lambda: Location(7, 0), "Location: longest must be at least 1, not 0"),
+        (lambda: Additive(7, 11, 0), "Additive: size must be at least 1, not 0"),
+        (
+            lambda: LocalM(Dot(), 1)(random(1, 2, 7), random(1, 3, 7), position=-5),
+            "LocalM: position counts from 0; it cannot be -5",
+        ),
+        (
+            lambda: Attention(Dot())(random(1, 2, 7), Dot().prepare(random(1, 3, 7)), keep=torch.ones(1, 3).bool()),
+            "a prepared memory has its own keep; hand keep to prepare()",
+        ),
         (lambda: General(0, 11), "General: query_size must be at least 1, not 0"),
         (
             lambda: Attention(LocalM(Dot(), 1))(

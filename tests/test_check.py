@@ -2,13 +2,12 @@
 
 import gzip
 import json
-import sys
 from collections import Counter
 
 import pytest
+from command import invoke
 
 from nungil.cli.histogram import bars
-from nungil.cli.main import main
 from nungil.records import Labelled, Pair
 from nungil.text.lengths import measure, percentile, suggest_padding
 from nungil.text.survey import survey
@@ -27,18 +26,9 @@ FORMATS = {
 every_format = pytest.mark.parametrize("name", FORMATS)
 
 
-@pytest.fixture
-def check(monkeypatch, capsys):
-    """Run `nungil check …` in this process: its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["nungil", "check", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, printed.err
-
-    return run
+def check(*arguments):
+    """Run `nungil check …`: its exit code, stdout and stderr."""
+    return tuple(invoke("check", *map(str, arguments)))
 
 
 def corpus(folder, name, data):
@@ -63,7 +53,7 @@ def report(found):
 
 
 @every_format
-def test_marks_line_ends_and_packing_change_nothing(tmp_path, check, name):
+def test_marks_line_ends_and_packing_change_nothing(tmp_path, name):
     data = FORMATS[name]
     forms = {
         "plain": data,
@@ -99,7 +89,7 @@ def test_marks_line_ends_and_packing_change_nothing(tmp_path, check, name):
     ],
     ids=["NUL", "truncated gzip", "50 MB line"],
 )
-def test_no_format_lets_a_broken_file_through(tmp_path, check, name, spoil, message):
+def test_no_format_lets_a_broken_file_through(tmp_path, name, spoil, message):
     path, files = corpus(tmp_path, name, spoil(FORMATS[name]))
     code, _, err = check(*files, "--rejected", tmp_path / "dropped.tsv")
     assert code == 3
@@ -116,7 +106,7 @@ def test_no_format_lets_a_broken_file_through(tmp_path, check, name, spoil, mess
     ("bad", "hint"),
     [(KOREAN, "Korean CP949: give --encoding cp949"), (WESTERN, "Western cp1252: give --encoding cp1252")],
 )
-def test_no_format_lets_another_encoding_through(tmp_path, check, name, bad, hint):
+def test_no_format_lets_another_encoding_through(tmp_path, name, bad, hint):
     ascii_only = bytes(byte for byte in FORMATS[name] if byte < 128).replace(b",\n", b",n\n").replace(b"\t\n", b"\tn\n")
     path, files = corpus(tmp_path, name, ascii_only.replace(b"BROKEN", bad))
     code, out, err = check(*files)
@@ -128,7 +118,7 @@ def test_no_format_lets_another_encoding_through(tmp_path, check, name, bad, hin
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "pos/1.txt"])
-def test_an_empty_file_says_so(tmp_path, check, name):
+def test_an_empty_file_says_so(tmp_path, name):
     path, files = corpus(tmp_path, name, b"")
     assert check(*files) == (3, "", f"nungil: {path}: the file is empty\n")
     path.write_bytes(b"\xef\xbb\xbf")
@@ -137,14 +127,14 @@ def test_an_empty_file_says_so(tmp_path, check, name):
     assert check(*files) == (3, "", f"nungil: {path}: the file is empty\n")
 
 
-def test_an_empty_document_of_a_folder_is_counted(tmp_path, check):
+def test_an_empty_document_of_a_folder_is_counted(tmp_path):
     _, files = corpus(tmp_path, "pos/1.txt", b"")
     (tmp_path / "pos" / "2.txt").write_text("good\n")
     code, out, _ = check(*files, "--json")
     assert (code, json.loads(out)["tally"]["dropped"]) == (0, {"empty text": 1})
 
 
-def test_a_fault_far_into_the_file_is_found(tmp_path, check):
+def test_a_fault_far_into_the_file_is_found(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_bytes(b"a\tb\n" * 100_000 + "가\tb\n".encode("cp949") + b"a\tb\n" * 10)
     code, out, err = check(path, "--rejected", tmp_path / "dropped.tsv")
@@ -155,7 +145,7 @@ def test_a_fault_far_into_the_file_is_found(tmp_path, check):
     assert not (tmp_path / "dropped.tsv").exists()
 
 
-def test_every_unreadable_file_is_named(tmp_path, check):
+def test_every_unreadable_file_is_named(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.tsv").write_bytes(b"a\tb\n" * 2_000 + b"c\n")
     code, _, err = check(tmp_path)
@@ -172,7 +162,7 @@ def test_every_unreadable_file_is_named(tmp_path, check):
         ("en\tko\n\t눈\nsnow\t\n", "nothing is left to train on"),
     ],
 )
-def test_what_training_would_fail_on_ends_in_exit_code_3(tmp_path, check, text, fault):
+def test_what_training_would_fail_on_ends_in_exit_code_3(tmp_path, text, fault):
     path = tmp_path / "a.tsv"
     path.write_text(text)
     code, out, err = check(path)
@@ -180,7 +170,7 @@ def test_what_training_would_fail_on_ends_in_exit_code_3(tmp_path, check, text, 
     assert out.endswith(f"Verdict: training on this would fail: {fault}.\n")
 
 
-def test_misaligned_files_end_in_exit_code_3(tmp_path, check):
+def test_misaligned_files_end_in_exit_code_3(tmp_path):
     (tmp_path / "a.en").write_text("a\nb\nc\n")
     (tmp_path / "a.ko").write_text("가\n나\n")
     code, _, err = check(tmp_path / "a.en", tmp_path / "a.ko")
@@ -188,7 +178,7 @@ def test_misaligned_files_end_in_exit_code_3(tmp_path, check):
     assert (code, err.splitlines()[-1]) == (3, f"nungil: {message}")
 
 
-def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path, check):
+def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path):
     rows = ["en\tko", "snow\t눈", "snow\t눈", "\t길", "눈이 온다\tit snows", "Go\tGo", "road to home\t길", "eye\t눈"]
     rows += ["sky\t하늘", "sea\t바다", "night\t밤", "pear\t배"]
     (tmp_path / "a.tsv").write_text("\n".join(rows))
@@ -223,7 +213,7 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path, chec
     assert "\x1b" not in out
 
 
-def test_labels_are_counted_and_compared_with_the_held_out_sets(tmp_path, check):
+def test_labels_are_counted_and_compared_with_the_held_out_sets(tmp_path):
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(f"good {n}\t1\n" for n in range(19)) + "bad\t0\nbad\t1\n")
     (tmp_path / "v.tsv").write_text("text\tlabel\nother\t2\n")
     code, out, _ = check(tmp_path / "a.tsv", "--valid", tmp_path / "v.tsv", "--json")
@@ -239,7 +229,7 @@ def test_labels_are_counted_and_compared_with_the_held_out_sets(tmp_path, check)
     assert "the validation set has labels that train has not: 2" in found["warnings"]
 
 
-def test_a_column_of_texts_is_not_taken_for_labels_in_silence(tmp_path, check):
+def test_a_column_of_texts_is_not_taken_for_labels_in_silence(tmp_path):
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(f"{n}\tlabel {n}\n" for n in range(1_500)))
     _, out, _ = check(tmp_path / "a.tsv", "--json")
     found = json.loads(out)
@@ -247,7 +237,7 @@ def test_a_column_of_texts_is_not_taken_for_labels_in_silence(tmp_path, check):
     assert found["warnings"][-1].startswith("more than 1,000 labels; is this the column of labels?")
 
 
-def test_the_data_is_not_written_over(tmp_path, check):
+def test_the_data_is_not_written_over(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("a\tb\n")
     assert check(path, "--rejected", path) == (
@@ -258,7 +248,7 @@ def test_the_data_is_not_written_over(tmp_path, check):
     assert path.read_text() == "a\tb\n"
 
 
-def test_usage_mistakes_end_in_exit_code_2(tmp_path, check):
+def test_usage_mistakes_end_in_exit_code_2(tmp_path):
     assert check("a.tsv", "--columns", "en") == (
         2,
         "",

@@ -1,5 +1,6 @@
 """The documents are true: every command in them is run, and prints what they say it prints."""
 
+import contextlib
 import re
 import shlex
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import invoke
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -52,7 +54,8 @@ def test_each_command_prints_what_the_document_says(command, output, tmp_path):
     for name, form in re.findall(r"(\S+\.(json|tsv))\b", command):
         prepared = next(block for d in DOCUMENTS for block in blocks(d, form))
         (tmp_path / name).write_text(prepared)
-    found = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path)
+    with contextlib.chdir(tmp_path):
+        found = invoke(*words[1:])
     assert found.returncode == 0, found.stderr
     shown, printed = comparable(output), comparable(found.stdout)
     if "…" in shown:  # a line with only … stands for lines left out

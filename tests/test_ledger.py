@@ -1,7 +1,9 @@
 """The ledger: every number of a step, by hand, by property, and against the real modules."""
 
+import io
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -9,14 +11,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
-from nungil.errors import ConfigError
+from nungil.errors import ConfigError, UsageError
 from nungil.inspection import residual
 from nungil.inspection.arithmetic import work_out
 from nungil.inspection.examples import EXAMPLES
 from nungil.inspection.explain import explain
+from nungil.inspection.layout import format_numbers
 from nungil.inspection.ledger import Axis, Ledger, LedgerStep
-from nungil.inspection.numbers import PARAMETERS, Numbers, Output, check_numbers
+from nungil.inspection.markdown import to_markdown
+from nungil.inspection.numbers import BIASES, PARAMETERS, Numbers, Output, check_numbers
+from nungil.inspection.terminal import print_ledger
 
 numbers_of = st.floats(-3, 3, allow_nan=False).map(lambda number: round(number, 3))
 
@@ -40,22 +46,27 @@ def any_numbers(draw):
     sizes = {"Q": Q, "K": K, "A": A, "L": S + 1, "Q+K": Q + K}
     needed = {**PARAMETERS[compared], **PARAMETERS[mechanism]}
     shapes = {name: [sizes[side] for side in sides] for name, sides in needed.items()}
+    if mechanism == "multi-head":
+        shapes |= {name: [Q] for name in BIASES if draw(st.booleans())}
     parameters = {name: draw(matrix(*s) if len(s) == 2 else vector(*s)) for name, s in shapes.items()}
     real = draw(st.integers(1, S))
+    own = {"coverage": [abs(number) for number in draw(vector(S))]} if compared == "coverage" else {}
+    if mechanism.startswith("local"):
+        own |= {"score": score, "reach": draw(st.integers(1, 3))}
+    if mechanism == "local-m":
+        own |= {"position": draw(st.integers(0, 7))}
+    if mechanism == "multi-head":
+        own |= {"heads": draw(st.sampled_from([1, 2, 3]))}
     output = Output(W_c=draw(matrix(A, V + Q)), W_s=draw(matrix(W, A)), b_s=draw(vector(W)))
     return Numbers(
         mechanism=mechanism,
-        score=score,
         query=draw(vector(Q)),
         keys=draw(matrix(S, K)),
         values=draw(matrix(S, V)),
         keep=[place < real for place in range(S)],
         parameters=parameters,
-        reach=draw(st.integers(1, 3)),
-        position=draw(st.integers(0, 7)),
-        coverage=[abs(number) for number in draw(vector(S))],
-        heads=draw(st.sampled_from([1, 2, 3])),
         output=draw(st.sampled_from([None, output])),
+        **own,
     )
 
 
@@ -119,6 +130,76 @@ def test_huge_scores_do_not_overflow():
     assert ledger.step("shifted").values.tolist() == pytest.approx([-1.0, 0.0, -4001.0])
     assert ledger.step("weight").values.tolist() == pytest.approx([1 / (1 + math.e), math.e / (1 + math.e), 0.0])
     assert ledger.residual < 1e-12
+
+
+def test_very_negative_scores_do_not_vanish():
+    ledger = explain(Numbers(query=[-1000.0], keys=[[1.0], [1.001]]))
+    assert ledger.step("exp").formula == "exp(e − max e)"
+    assert ledger.step("weight").values.tolist() == pytest.approx([math.e / (1 + math.e), 1 / (1 + math.e)])
+    assert ledger.residual < 1e-12
+
+
+def test_numbers_too_large_to_calculate_with_are_refused():
+    with pytest.raises(UsageError, match=r"score, e = h_d · h_s, is not a finite number: these numbers are too large"):
+        explain(Numbers(query=[1e200], keys=[[1e200], [1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "mistake"),
+    [
+        ({"score": "general"}, "score: dot has none; it belongs to local-m and local-p"),
+        ({"position": 1}, "position: dot has none; it belongs to local-m"),
+        ({"heads": 2}, "heads: dot has none; it belongs to multi-head"),
+        ({"coverage": [1.0]}, "coverage: dot does not read it; the mechanism coverage does"),
+    ],
+)
+def test_what_the_mechanism_has_no_use_for_is_refused(change, mistake):
+    with pytest.raises(ConfigError) as error:
+        explain(Numbers(query=[1.0], keys=[[2.0]], **change))
+    assert error.value.mistakes == (mistake,)
+
+
+def test_the_formulas_say_what_was_calculated():
+    local, heads = explain(EXAMPLES["local-p"].numbers), EXAMPLES["multi-head"].numbers
+    assert local.step("weighted").formula == "α′·h_s"
+    biased = heads.model_copy(update={"parameters": {**heads.parameters, "b_q": [1, 1, 1, 1]}})
+    assert explain(biased).step("projected query", 1).formula == "Q = W_q q + b_q"
+    assert explain(heads).step("projected query", 1).formula == "Q = W_q q"
+
+
+def test_nasty_tokens_are_text_in_markdown_and_terminal():
+    tokens = ["a|b", "<script>", "line\nbreak", "\x1b[31m", "*`[x]"]
+    numbers = Numbers(query=[1.0], keys=[[1.0]] * 5, values=[[1.0]] * 5, tokens=tokens, temperatures=[1, 0.5])
+    page = to_markdown(explain(numbers))
+    for table in re.findall(r"(?:^\|.*\n)+", page, flags=re.M):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+    assert "<script>" not in page
+    assert "\x1b" not in page
+    assert "&lt;script&gt;" in page
+    assert r"\*\`\[x\]" in page
+    console = Console(width=80, color_system=None, file=io.StringIO())
+    print_ledger(explain(numbers), console)
+    assert "\x1b" not in console.file.getvalue()
+    assert r"line\nbreak" in console.file.getvalue()
+
+
+def test_numbers_are_written_with_as_few_decimals_as_they_need():
+    assert format_numbers(np.array([1.0, 2.0, -0.0])) == ["1", "2", "0"]
+    assert format_numbers(np.array([0.25, 1.0])) == ["0.25", "1.00"]
+    assert format_numbers(np.array([1 / 3, 12_345_678.5, 1e-9])) == ["0.3333", "1.23e+07", "1.00e-09"]
+
+
+def test_a_long_vector_says_how_long_it_is():
+    ledger = explain(Numbers(query=[0.5] * 50, keys=[[1.0] * 50]))
+    assert "… of 50" in to_markdown(ledger)
+
+
+def test_korean_names_every_step():
+    for name in EXAMPLES:
+        page = to_markdown(explain(EXAMPLES[name].numbers), "ko")
+        headings = re.findall(r"^- (\S.*?) `|\| ([^|<]+)<br>", page, flags=re.M)
+        for heading in {first or second for first, second in headings} - set(EXAMPLES[name].numbers.tokens):
+            assert re.search("[가-힣]", heading) or heading == "tanh", heading
 
 
 def test_hidden_tokens_get_exactly_nothing():
@@ -190,7 +271,7 @@ def test_asking_for_a_step_that_is_not_there_names_those_that_are():
             },
             ["heads: a width of 2 is not divisible by 3 heads"],
         ),
-        ({"temperatures": [1, 0]}, ["temperatures: must be above 0; 0 itself is only their limit"]),
+        ({"temperatures": [1, 0]}, ["temperatures: must be at least 1e-06; 0 itself is only their limit"]),
         (
             {"output": {"W_s": [[1, 2, 3]], "words": ["a", "b"]}},
             [

@@ -1,5 +1,8 @@
 """Multi-head attention against torch's own, and against one step at a time."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from mechanisms import keep_first
@@ -146,3 +149,35 @@ def test_an_eye_sees_the_heads_and_may_change_them():
     without = attention.output.weight[:, [c for c in range(M) if c // (M // H) != 1]]
     context = (look.weights @ look.values).transpose(1, 2).flatten(2)[..., [c for c in range(M) if c // (M // H) != 1]]
     assert torch.allclose(output, context @ without.T + attention.output.bias, atol=1e-12)
+
+
+def test_a_mask_for_each_step_together_with_order():
+    attention, x = MultiHeadAttention(M, H).double(), torch.randn(B, S, M, dtype=torch.float64)
+    own = torch.rand(B, S, S) > 0.4
+    own[:, :, 0] = True
+    both = own & torch.ones(S, S, dtype=torch.bool).tril()
+    assert torch.equal(attention(x, x, x, own, causal=True)[0], attention(x, x, x, both)[0])
+    assert (attention(x, x, x, own, causal=True).weights.masked_select(~both[:, None].expand(B, H, S, S)) == 0).all()
+
+
+def test_one_step_at_a_time_in_float32():
+    attention, x = MultiHeadAttention(M, H), torch.randn(B, S, M)
+    whole = attention(x, x, x, causal=True)
+    for t in range(S):
+        step = attention(x[:, t, None], x[:, : t + 1], x[:, : t + 1], causal=True)
+        assert torch.allclose(step.context, whole.context[:, t, None], atol=1e-6)
+
+
+def test_compiles_whole_with_a_mask():
+    """In a process of its own: the shape checks of the test run cannot be compiled."""
+    script = """
+import torch
+from nungil.attention import MultiHeadAttention
+attention, x = MultiHeadAttention(12, 4), torch.randn(2, 5, 12)
+keep = torch.tensor([[True] * 5, [True, True, False, False, False]])
+compiled = torch.compile(attention, fullgraph=True, backend="eager")
+assert torch.equal(compiled(x, x, x, keep, True)[0], attention(x, x, x, keep, True)[0])
+print("compiled")
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.stdout == "compiled\n", found.stderr

@@ -93,6 +93,9 @@ def test_what_is_not_near_anything_is_shown_what_there_is(recipe):
         ("word", "r.yaml", "holds text where settings (`name: value`) are expected"),
         ("decode: {length_penalty: .inf}", "r.yaml", "[decode] length_penalty: input should be a finite number"),
         ("[" * 100_000, "r.json", "nested too deeply to be meant"),
+        ("seed: 1\nunit: word\nseed: 2\n", "r.yaml", "line 3, column 1: not YAML: seed is given twice"),
+        ('{"seed": 1, "seed": 2}', "r.json", "seed: is given twice"),
+        ('{"seed": ' + "1" * 5000 + "}", "r.json", "a number has too many digits"),
         ("decode: 3", "r.yaml", "decode: input should be a valid dictionary or instance of Beam"),
     ],
 )

@@ -62,8 +62,31 @@ def causal_keep(T: int, S: int, device: torch.device | None = None) -> Bool[Tens
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(diagonal=S - T)[None]
 
 
+def check_keep(keep: Keep, keys: Tensor) -> None:
+    """Refuse a mask of another type or shape than (B, S) or (B, T, S)."""
+    if keep.dtype != torch.bool:
+        raise ShapeError(f"keep must be of torch.bool, True where there is a real token, not {keep.dtype}")
+    if keep.dim() not in (2, 3) or (keep.shape[0], keep.shape[-1]) != tuple(keys.shape[:2]):
+        raise ShapeError(
+            f"keep {tuple(keep.shape)} does not fit keys {tuple(keys.shape)}: it is (batch, source steps) or "
+            "(batch, target steps, source steps)"
+        )
+
+
+def check_steps(keep: Keep | None, query: Tensor) -> None:
+    """Refuse a mask of its own for each target step that is for another number of steps."""
+    if keep is not None and keep.dim() == 3 and keep.shape[1] != query.shape[1]:
+        raise ShapeError(
+            f"keep {tuple(keep.shape)} is for {keep.shape[1]} target steps, query {tuple(query.shape)} has other"
+        )
+
+
 def refuse_empty_rows(keep: Keep) -> None:
     """Say which row has nothing to keep: its softmax would be NaN, and NaN would spread to the whole model."""
+    if (
+        torch.compiler.is_compiling()
+    ):  # a check of values would break the graph; it is made when the model runs as it is
+        return
     kept = keep.any(dim=-1)
     if bool(kept.all()):
         return

@@ -37,7 +37,8 @@ class Coverage(Additive):
             coverage = no_coverage(memory)
         if coverage.shape != memory.keys.shape[:2]:
             raise ShapeError(f"coverage {tuple(coverage.shape)} does not fit keys {tuple(memory.keys.shape)}")
-        return tanh_energy(self.query(query), memory.projected + self.cover(coverage[..., None]), self.vector.weight[0])
+        cover = coverage, self.cover.weight[:, 0]
+        return tanh_energy(self.query(query), memory.projected, self.vector.weight[0], cover)
 
 
 def no_coverage(memory: Memory) -> Float[Tensor, "B S"]:

@@ -20,9 +20,9 @@ class Look(NamedTuple):
     query: Float[Tensor, "B *heads T Q"]
     keys: Float[Tensor, "B *heads S K"]
     values: Float[Tensor, "B *heads S V"]
-    keep: Bool[Tensor, "B S"] | Bool[Tensor, "B T S"] | None
     scores: Float[Tensor, "B *heads T S"]
     weights: Float[Tensor, "B *heads T S"]
+    keep: Bool[Tensor, "B S"] | Bool[Tensor, "B T S"] | None = None
 
 
 @runtime_checkable

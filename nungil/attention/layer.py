@@ -4,11 +4,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nungil.attention.attend import Attended, Keep, refuse_empty_rows
+from nungil.attention.attend import Attended, Keep, check_steps, refuse_empty_rows
 from nungil.attention.coverage import no_coverage
 from nungil.attention.eye import Eye, Look
 from nungil.attention.scores import Memory, Score
-from nungil.errors import ShapeError
+from nungil.errors import ShapeError, UsageError
 
 # Sizes   B batch   T target steps   S source steps   Q width of a query   K width of a key   V width of a value
 
@@ -39,7 +39,10 @@ class Attention(nn.Module):
         eye: Eye | None = None,
     ) -> Attended:
         """Read the values (by default the keys) where the score looks. A prepared memory has `keep` in it already."""
+        if isinstance(keys, Memory) and keep is not None:
+            raise UsageError("a prepared memory has its own keep; hand keep to prepare()")
         memory = keys if isinstance(keys, Memory) else self.prepare(keys, keep)
+        check_steps(memory.keep, query)
         values = memory.keys if values is None else values
         if values.shape[:2] != memory.keys.shape[:2]:
             raise ShapeError(f"each key needs one value: keys {tuple(memory.keys.shape)}, values {tuple(values.shape)}")
@@ -47,7 +50,7 @@ class Attention(nn.Module):
             return self._walk(query, memory, values, position, coverage, eye)
         scores, weights = self.score.weigh(query, memory, position, coverage)
         if eye is not None:
-            weights = eye(Look(self.kind, self.layer, query, memory.keys, values, memory.keep, scores, weights))
+            weights = eye(Look(self.kind, self.layer, query, memory.keys, values, scores, weights, memory.keep))
         return Attended(weights.to(values.dtype) @ values, weights)
 
     def _walk(

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nungil.attention.attend import Attended, Keep, causal_keep, hidden, refuse_empty_rows
+from nungil.attention.attend import Attended, Keep, causal_keep, check_keep, check_steps, hidden, refuse_empty_rows
 from nungil.attention.eye import Eye, Look
 from nungil.errors import ShapeError, UsageError
 
@@ -95,7 +95,7 @@ class MultiHeadAttention(nn.Module):
         scores = _scaled_scores(query_BHTD.to(wide), keys_BHSD.to(wide), keep)
         weights = scores.softmax(dim=-1)
         if eye is not None:
-            weights = eye(Look(self.kind, self.layer, query_BHTD, keys_BHSD, values_BHSD, keep, scores, weights))
+            weights = eye(Look(self.kind, self.layer, query_BHTD, keys_BHSD, values_BHSD, scores, weights, keep))
         context_BHTD = self.dropout(weights) @ values_BHSD.to(weights.dtype)
         joined_BTM = context_BHTD.transpose(1, 2).flatten(2).to(query_BHTD.dtype)
         return Attended(self.output(joined_BTM), weights.to(query_BHTD.dtype))
@@ -110,8 +110,11 @@ class MultiHeadAttention(nn.Module):
             raise ShapeError(f"MultiHeadAttention takes (batch, steps, d_model={self.d_model}), not {sizes}")
         if k.shape[:2] != v.shape[:2] or q.shape[0] != k.shape[0]:
             raise ShapeError(f"q, k and v need one batch size, and each key one value: {sizes}")
-        if keep is not None and (keep.shape[0], keep.shape[-1]) != tuple(k.shape[:2]):
-            raise ShapeError(f"keep {tuple(keep.shape)} does not fit k {tuple(k.shape)}")
+        if k.shape[1] == 0:
+            raise ShapeError(f"there is no source step to attend to: {sizes}")
+        if keep is not None:
+            check_keep(keep, k)
+            check_steps(keep, q)
 
 
 def _scaled_scores(query_BHTD: Tensor, keys_BHSD: Tensor, keep: Keep | None) -> Float[Tensor, "B H T S"]:

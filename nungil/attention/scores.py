@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nungil.attention.attend import Keep, hide
+from nungil.attention.attend import Keep, check_keep, check_steps, hide
 from nungil.attention.energy import tanh_energy
 from nungil.errors import ShapeError, UsageError
 
@@ -44,9 +44,9 @@ class Score(nn.Module, ABC):
 
     needs_coverage: ClassVar[bool] = False
 
-    def __init__(self, query_size: int | None = None, key_size: int | None = None) -> None:
+    def __init__(self, query_size: int | None = None, key_size: int | None = None, **sizes: int) -> None:
         super().__init__()
-        for name, size in (("query_size", query_size), ("key_size", key_size)):
+        for name, size in {"query_size": query_size, "key_size": key_size, **sizes}.items():
             if size is not None and size < 1:
                 raise UsageError(f"{type(self).__name__}: {name} must be at least 1, not {size}")
         self.query_size, self.key_size = query_size, key_size
@@ -65,7 +65,8 @@ class Score(nn.Module, ABC):
             raise ShapeError(
                 f"{self._name()} was built for keys of width {self.key_size}, not keys {tuple(keys.shape)}"
             )
-        _check_keep(keep, keys)
+        if keep is not None:
+            check_keep(keep, keys)
         return Memory(keys, self.project(keys), keep)
 
     def forward(
@@ -103,18 +104,15 @@ class Score(nn.Module, ABC):
                 f"{self._name()} was built for queries of width {self.query_size}, not query {tuple(query.shape)} "
                 f"(keys {tuple(memory.keys.shape)})"
             )
+        if memory.keys.shape[1] == 0:
+            raise ShapeError(f"there is no source step to attend to: keys {tuple(memory.keys.shape)}")
+        if torch.float64 in (query.dtype, memory.keys.dtype) and query.dtype != memory.keys.dtype:
+            raise ShapeError(f"query is of {query.dtype} and keys of {memory.keys.dtype}; make them one with .to()")
+        check_steps(memory.keep, query)
         return memory
 
     def _name(self) -> str:
         return type(self).__name__
-
-
-def _check_keep(keep: Keep | None, keys: Tensor) -> None:
-    if keep is not None and (keep.shape[0], keep.shape[-1]) != tuple(keys.shape[:2]):
-        raise ShapeError(
-            f"keep {tuple(keep.shape)} does not fit keys {tuple(keys.shape)}: it is (batch, source steps) or "
-            "(batch, target steps, source steps)"
-        )
 
 
 class Dot(Score):
@@ -162,7 +160,7 @@ class Concat(Score):
     """
 
     def __init__(self, query_size: int, key_size: int, size: int) -> None:
-        super().__init__(query_size, key_size)
+        super().__init__(query_size, key_size, size=size)
         self.join = nn.Linear(query_size + key_size, size, bias=False)
         self.vector = nn.Linear(size, 1, bias=False)
 
@@ -180,7 +178,7 @@ class Additive(Score):
     """vᵀ tanh(W s + U h). Bahdanau et al. (2015), appendix A.1.2; U h is computed once per sentence."""
 
     def __init__(self, query_size: int, key_size: int, size: int) -> None:
-        super().__init__(query_size, key_size)
+        super().__init__(query_size, key_size, size=size)
         self.query = nn.Linear(query_size, size, bias=False)
         self.key = nn.Linear(key_size, size, bias=False)
         self.vector = nn.Linear(size, 1, bias=False)
@@ -202,9 +200,7 @@ class Location(Score):
     """
 
     def __init__(self, query_size: int, longest: int) -> None:
-        super().__init__(query_size)
-        if longest < 1:
-            raise UsageError(f"Location: longest must be at least 1, not {longest}")
+        super().__init__(query_size, longest=longest)
         self.rows = nn.Linear(query_size, longest, bias=False)
 
     def compare(self, query: Float[Tensor, "B T Q"], memory: Memory) -> Float[Tensor, "B T S"]:

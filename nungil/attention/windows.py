@@ -21,9 +21,7 @@ class Window(Score):
     """A score that is −∞ outside [centre − reach, centre + reach]."""
 
     def __init__(self, score: Score, reach: int, query_size: int | None = None) -> None:
-        super().__init__(query_size if query_size is not None else score.query_size, score.key_size)
-        if reach < 1:
-            raise UsageError(f"{type(self).__name__}: reach must be at least 1, not {reach}")
+        super().__init__(query_size if query_size is not None else score.query_size, score.key_size, reach=reach)
         self.score, self.reach = score, reach
         self.needs_coverage = score.needs_coverage  # type: ignore[misc]  # a window is what it wraps
 
@@ -71,6 +69,8 @@ class LocalM(Window):
 
     def centre(self, query: Float[Tensor, "B T Q"], memory: Memory, position: int) -> Float[Tensor, "B T"]:
         """The query's own step, clamped to the sentence."""
+        if position < 0:
+            raise UsageError(f"LocalM: position counts from 0; it cannot be {position}")
         steps = torch.arange(position, position + query.shape[1], device=query.device)
         return torch.minimum(steps[None], source_lengths(memory) - 1).to(_exact(query))
 

@@ -24,7 +24,7 @@ def explain(
     keys: Annotated[str | None, typer.Option(metavar="'1,1,0; 0,2,1'", help="Your own keys, one per token.")] = None,
     values: Annotated[str | None, typer.Option(metavar="'5; 7'", help="Your own values; by default the keys.")] = None,
     tokens: Annotated[str | None, typer.Option(metavar="'I like'", help="Names for the keys.")] = None,
-    score: Annotated[str, typer.Option(help="The mechanism for --query: dot, scaled-dot, …")] = "dot",
+    score: Annotated[str | None, typer.Option(help="The mechanism for --query: dot (default), scaled-dot, …")] = None,
     numbers: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Any mechanism, with your own matrices, from a file.")
     ] = None,
@@ -34,6 +34,7 @@ def explain(
 ) -> None:
     """Print every number of one attention step, from the query to the output softmax.
 
+    \b
     nungil explain --example
     nungil explain --example dictionary --lang ko
     nungil explain --query 1,0,2 --keys '1,1,0; 0,2,1' --score dot
@@ -45,6 +46,8 @@ def explain(
         raise UsageError(
             "explain takes one of --example, --query with --keys, or --numbers; try: nungil explain --example"
         )
+    if query is None and any(option is not None for option in (keys, values, tokens, score)):
+        raise UsageError("--keys, --values, --tokens and --score go with --query")
     if as_json and markdown:
         raise UsageError("--json and --markdown are two forms of the same page; choose one")
     if name == "list":
@@ -58,7 +61,7 @@ def explain(
 
         given = read_numbers(numbers)
     else:
-        given = _typed_in(query or "", keys, values, tokens, score)
+        given = _typed_in(query or "", keys, values, tokens, score or "dot")
     from nungil.inspection.explain import explain as explain_numbers
 
     _print(explain_numbers(given), "json" if as_json else "markdown" if markdown else "terminal", lang, story)
@@ -125,7 +128,10 @@ def _print(ledger: "Ledger", form: str, lang: Literal["en", "ko"], story: str) -
         from nungil.cli.talk import page
         from nungil.inspection.terminal import print_ledger
 
-        print_ledger(ledger, page(), lang, story)
+        console = page()
+        with console.capture() as drawn:
+            print_ledger(ledger, console, lang, story)
+        write(drawn.get().rstrip("\n"))
 
 
 def _next(name: str | None, example: bool) -> str:

@@ -2,38 +2,18 @@
 
 import os
 import platform
+import re
 from importlib import metadata
 from pathlib import Path
 
 from nungil import __version__
 from nungil.cli.talk import write
 
-EXTRAS = {
-    "serve": ("fastapi", "uvicorn", "python-multipart", "prometheus-client"),
-    "ct2": ("ctranslate2",),
-    "plot": ("matplotlib",),
-    "study": ("scikit-learn", "scipy"),
-    "formats": ("lxml", "polib", "pyarrow"),
-    "tensorboard": ("tensorboard",),
-}
-CORE = (
-    "torch",
-    "numpy",
-    "safetensors",
-    "sentencepiece",
-    "sacrebleu",
-    "pydantic",
-    "typer",
-    "rich",
-    "pyyaml",
-    "jaxtyping",
-)
-
 
 def info() -> None:
     """Print versions and machine, as Markdown for a bug report."""
     write("| what | value |\n|---|---|")
-    for name, value in [*_machine(), *((name, _version(name)) for name in CORE), *_extras()]:
+    for name, value in [*_machine(), *((name, _version(name)) for name in _needed("")), *_extras()]:
         write(f"| {name} | {value} |")
 
 
@@ -50,12 +30,23 @@ def _machine() -> list[tuple[str, str]]:
 
 def _extras() -> list[tuple[str, str]]:
     rows = []
-    for extra, packages in EXTRAS.items():
-        versions = [(package, _version(package)) for package in packages]
+    for extra in metadata.metadata("nungil").get_all("Provides-Extra") or []:
+        versions = [(package, _version(package)) for package in _needed(extra)]
         missing = any(version == "not installed" for _, version in versions)
         value = ", ".join(f"{package} {version}" for package, version in versions)
-        rows.append((f"extra `{extra}`", f"not installed: pip install 'nungil[{extra}]'" if missing else value))
+        if extra not in ("all", "dev"):
+            rows.append((f"extra `{extra}`", f"not installed: pip install 'nungil[{extra}]'" if missing else value))
     return rows
+
+
+def _needed(extra: str) -> list[str]:
+    """The packages that nungil itself asks for, or one of its extras."""
+    names = []
+    for requirement in metadata.requires("nungil") or []:
+        package, _, condition = requirement.partition(";")
+        if ("extra" not in condition) if not extra else re.search(rf"extra == ['\"]{extra}['\"]", condition):
+            names.append(re.split(r"[\s<>=!~\[]", package)[0])
+    return names
 
 
 def _version(package: str) -> str:

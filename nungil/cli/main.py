@@ -1,6 +1,6 @@
 """`nungil`: every verb, and the one place where errors become sentences and exit codes."""
 
-import os
+import io
 import sys
 from typing import Annotated
 
@@ -20,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # boxes around the help take longer to import than the help may take in all
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check.check)
@@ -38,12 +39,16 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")] = False,
 ) -> None:
-    del version  # the callback has printed it
+    del version, debug  # the callback has printed the one, `main` has taken the other
 
 
 def main() -> None:
     """Run a command. What a user can cause ends in one line and an exit code; a traceback needs --debug."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without Hangul shows its code points rather than nothing
+            stream.reconfigure(errors="backslashreplace")
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
@@ -54,9 +59,6 @@ def main() -> None:
         _end(f"nungil: {error}", error.exit_code)
     except KeyboardInterrupt:
         _end("nungil: stopped", 130)
-    except BrokenPipeError:  # the reader, `head` perhaps, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if debug:
             raise

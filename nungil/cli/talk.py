@@ -1,8 +1,11 @@
 """stdout is data, stderr is talk."""
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
+
+from nungil.errors import ResourceError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,8 +15,15 @@ PIPED_WIDTH = 160  # columns of a page that goes to a file or a pipe, where nobo
 
 
 def write(text: str) -> None:
-    """A line of data."""
-    print(text)  # noqa: T201
+    """A line of data. A reader that has had enough, `head` perhaps, ends the command and is no error."""
+    try:
+        print(text, flush=True)  # noqa: T201
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
+        sys.exit(0)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ResourceError(f"the output could not be written: {error.strerror}") from None
 
 
 def say(text: str) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from nungil.errors import UsageError
 from nungil.inspection.ledger import Array, Axis, LedgerStep, total, units
-from nungil.inspection.numbers import Numbers, Output
+from nungil.inspection.numbers import BIASES, Numbers, Output
 
-OVERFLOW = 700.0  # exp of more than this is infinite in double precision
+OVERFLOW = 500.0  # beyond ±700 exp is infinite or nothing in double precision
 
 
 class Sheet:
@@ -23,6 +24,10 @@ class Sheet:
     def write(self, name: str, formula: str, values: Array, *axes: Axis, total_of: str | None = None) -> Array:
         """Take one step down and hand its numbers on. Sides without an axis get one of units."""
         values = np.asarray(values, dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise UsageError(
+                f"{name}, {formula}, is not a finite number: these numbers are too large to calculate with"
+            )
         sides = (*axes, *(units(size) for size in values.shape[len(axes) :]))
         self.steps.append(LedgerStep(name, formula, values, sides, self.head, total_of))
         return values
@@ -30,6 +35,11 @@ class Sheet:
 
 def work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
     """Every step from the query to the last softmax asked for."""
+    with np.errstate(all="ignore"):  # the sheet refuses what is not finite, in a sentence
+        return _work_out(numbers)
+
+
+def _work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
     sheet = Sheet()
     query = np.asarray(numbers.query, dtype=np.float64)
     several = numbers.mechanism == "multi-head"
@@ -60,29 +70,31 @@ def _single(sheet: Sheet, numbers: Numbers, query: Array) -> Array:
     weights = _softmax(sheet, scores, open_, source, "weight")
     if numbers.mechanism == "local-p":
         bell = sheet.write(
-            "bell", "exp(−(s − p)² / 2(D/2)²)", np.exp(-(distance**2) / (2 * (numbers.reach / 2) ** 2)), source
+            "bell", "b = exp(−(s − p)² / 2(D/2)²)", np.exp(-(distance**2) / (2 * (numbers.reach / 2) ** 2)), source
         )
-        weights = sheet.write("local weight", "α·bell", weights * bell, source)
+        weights = sheet.write("local weight", "α′ = α·b", weights * bell, source)
         sheet.write("sum of local weight", "Σ", total(weights), total_of="local weight")
     values = np.asarray(numbers.what_is_read, dtype=np.float64)
     if numbers.values is not None:
         sheet.write("values", "v", values, source)
-    context = _weighted_sum(sheet, weights, values, source, "h_s" if numbers.values is None else "v")
+    product = ("α′·" if numbers.mechanism == "local-p" else "α·") + ("h_s" if numbers.values is None else "v")
+    context = _weighted_sum(sheet, weights, values, source, product)
     _cool(sheet, numbers, scores, open_, values)
     return context
 
 
-def _weighted_sum(sheet: Sheet, weights: Array, values: Array, source: Axis, symbol: str) -> Array:
-    weighted = sheet.write("weighted", f"α·{symbol}", weights[:, None] * values, source)
-    return sheet.write("context", f"c = Σ α·{symbol}", total(weighted), total_of="weighted")
+def _weighted_sum(sheet: Sheet, weights: Array, values: Array, source: Axis, product: str) -> Array:
+    weighted = sheet.write("weighted", product, weights[:, None] * values, source)
+    return sheet.write("context", f"c = Σ {product}", total(weighted), total_of="weighted")
 
 
 def _softmax(sheet: Sheet, scores: Array, open_: Array, rows: Axis, result: str) -> Array:
     """In two steps: exp makes every score positive and keeps their order, then they are divided by their sum."""
     symbol, name, share = ("e", "exp", "α") if result == "weight" else ("z", "exp logit", "p")
     largest = scores[open_ > 0].max()
-    if largest > OVERFLOW:  # subtracting one number from all scores divides every exp alike, and changes no weight
-        scores = sheet.write("shifted", f"{symbol} − max {symbol}", scores - largest, rows)
+    if abs(largest) > OVERFLOW:  # subtracting one number from all scores divides every exp alike, and changes no weight
+        symbol = f"{symbol} − max {symbol}"
+        scores = sheet.write("shifted", symbol, scores - largest, rows)
     exponentials = sheet.write(name, f"exp({symbol})", np.exp(np.where(open_ > 0, scores, -np.inf)), rows)
     whole = sheet.write(f"sum of {name}", f"Σ exp({symbol})", total(exponentials), total_of=name)
     shares = sheet.write(result, f"{share} = exp({symbol}) / Σ", exponentials / whole, rows)
@@ -123,7 +135,8 @@ def _additive(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Arra
         covered = np.asarray(numbers.coverage or [0.0] * len(keys))
         sheet.write("coverage", "k", covered, source)
         inner = inner + sheet.write("covered", "w_c k", np.outer(covered, parameters["w_c"]), source)
-    energy = sheet.write("tanh", "tanh(Σ of these)", np.tanh(inner), source)
+    terms = "W h_d + U h_s" + (" + w_c k" if numbers.compared == "coverage" else "")
+    energy = sheet.write("tanh", f"tanh({terms})", np.tanh(inner), source)
     return sheet.write("score", "e = v · tanh", energy @ parameters["v"], source)
 
 
@@ -152,7 +165,7 @@ def _predicted_centre(sheet: Sheet, numbers: Numbers, query: Array, parameters: 
 def _keep(sheet: Sheet, numbers: Numbers, source: Axis) -> Array:
     if numbers.keep is None:
         return np.ones(len(numbers.keys))
-    return sheet.write("keep", "real token?", np.asarray(numbers.keep, dtype=np.float64), source)
+    return sheet.write("keep", "keep", np.asarray(numbers.keep, dtype=np.float64), source)
 
 
 def _length(numbers: Numbers) -> int:
@@ -175,6 +188,7 @@ def _cool(sheet: Sheet, numbers: Numbers, scores: Array, open_: Array, values: A
 def _multi_head(sheet: Sheet, numbers: Numbers) -> Array:
     source, parameters = Axis("source", numbers.labels), _arrays(numbers)
     zero = np.zeros(len(numbers.query))
+    plus = {name: f" + {name}" if name in parameters else "" for name in BIASES}
     query = sheet.write("query", "q", np.asarray(numbers.query))
     keys = sheet.write("keys", "k", np.asarray(numbers.keys, dtype=np.float64), source)
     values = sheet.write("values", "v", np.asarray(numbers.what_is_read, dtype=np.float64), source)
@@ -185,16 +199,18 @@ def _multi_head(sheet: Sheet, numbers: Numbers) -> Array:
     width, contexts = len(query) // numbers.heads, []
     for head in range(numbers.heads):
         part, sheet.head = slice(head * width, (head + 1) * width), head + 1
-        small = sheet.write("projected query", "Q = W_q q", projected_query[part])
-        against = sheet.write("projected keys", "K = W_k k", projected_keys[:, part], source)
+        small = sheet.write("projected query", f"Q = W_q q{plus['b_q']}", projected_query[part])
+        against = sheet.write("projected keys", f"K = W_k k{plus['b_k']}", projected_keys[:, part], source)
         products = sheet.write("dot product", "Q · K", against @ small, source)
         scores = sheet.write("score", f"e = dot / √{width}", products / np.sqrt(width), source)
         weights = _softmax(sheet, scores, open_, source, "weight")
-        read = sheet.write("projected values", "V = W_v v", projected_values[:, part], source)
-        contexts.append(_weighted_sum(sheet, weights, read, source, "V"))
+        read = sheet.write("projected values", f"V = W_v v{plus['b_v']}", projected_values[:, part], source)
+        contexts.append(_weighted_sum(sheet, weights, read, source, "α·V"))
     sheet.head = None
     joined = sheet.write("joined heads", "[c₁; c₂; …]", np.concatenate(contexts))
-    return sheet.write("output", "W_o [c₁; c₂; …]", parameters["W_o"] @ joined + parameters.get("b_o", zero))
+    return sheet.write(
+        "output", f"W_o [c₁; c₂; …]{plus['b_o']}", parameters["W_o"] @ joined + parameters.get("b_o", zero)
+    )
 
 
 def _output(sheet: Sheet, output: Output, query: Array, context: Array) -> None:

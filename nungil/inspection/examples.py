@@ -57,7 +57,7 @@ EXAMPLES: dict[str, Example] = {
     "dictionary": Example(
         "A dictionary of the weather in degrees, asked for «snow» itself. It answers with all its entries, mixed by "
         "likeness; the lower the temperature τ, the nearer it comes to the exact entry, -3.",
-        "날씨별 기온 사전에서 «눈(snow)»을 그대로 찾습니다. 모든 항목을 비슷한 만큼 섞어 대답하는데, "
+        "날씨별 기온 사전에서 «눈(snow)»을 그대로 찾습니다. 모든 항목을 유사도에 따라 섞어 대답하는데, "
         "온도 τ를 낮출수록 정확히 일치하는 항목의 값 -3에 가까워집니다.",
         Numbers(query=[1.0, 0.0], temperatures=[1, 0.5, 0.2, 0.1, 0.05, 0.01], **WEATHER),
     ),
@@ -70,7 +70,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "scaled-dot": Example(
         "The Transformer's score: a dot product divided by √d, so that wide vectors do not drive softmax to extremes.",
-        "트랜스포머의 스코어: 내적을 √d로 나누어, 벡터가 길어도 softmax가 한쪽으로 쏠리지 않게 합니다.",
+        "트랜스포머의 스코어: 내적을 √d로 나누어, 벡터의 차원이 커도 softmax가 한쪽으로 쏠리지 않게 합니다.",
         Numbers(mechanism="scaled-dot", tokens=SNOW, query=STATE, keys=STATES),
     ),
     "general": Example(
@@ -127,7 +127,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "local-m": Example(
         "Only a window around the same place in the source is seen, here one word to each side of the third.",
-        "원문의 같은 위치 둘레의 창만 봅니다. 여기서는 세 번째 단어와 그 양옆 한 단어씩입니다.",
+        "원문의 같은 위치 주변의 창만 봅니다. 여기서는 세 번째 단어와 그 양옆 한 단어씩입니다.",
         Numbers(mechanism="local-m", tokens=SNOW, query=STATE, keys=STATES, position=2, reach=1),
     ),
     "local-p": Example(

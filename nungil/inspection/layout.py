@@ -9,7 +9,7 @@ import numpy as np
 from nungil.inspection.ledger import Array, Ledger, LedgerStep
 from nungil.inspection.words import Language, axis_of, name_of, sentence
 
-SHOWN = 6  # numbers of a vector that are printed; a trained model's have hundreds, and JSON has them all
+SHOWN = 16  # numbers of a vector that are printed; a trained model's have hundreds, and JSON has them all
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ def verdict(ledger: Ledger, language: Language = "en") -> list[str]:
     return [*lines, sentence("residual", language, residual=residual, against=ledger.against)]
 
 
+def visible(token: str) -> str:
+    r"""A token as it can be printed on one line: a line break as \n, a terminal's escape as \x1b."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in token)
+
+
 def format_numbers(values: Array) -> list[str]:
     """As few decimals as all of them need, four at most; very large and very small ones with an exponent."""
     flat = [float(value) for value in np.ravel(values)]
@@ -89,7 +94,7 @@ def _block(
         columns = [Column(name_of(step.name, language), step.formula, (_vector(step.values),)) for step in steps]
         return Block(title, "", (), tuple(columns))
     columns = [column for step in steps for column in _columns(step, totals.get((step.name, step.head)), language)]
-    return Block(title, axis_of(rows, language), steps[0].axes[0].labels, tuple(columns))
+    return Block(title, axis_of(rows, language), tuple(map(visible, steps[0].axes[0].labels)), tuple(columns))
 
 
 def _columns(step: LedgerStep, total: LedgerStep | None, language: Language) -> list[Column]:
@@ -97,7 +102,7 @@ def _columns(step: LedgerStep, total: LedgerStep | None, language: Language) -> 
     heading = name_of(step.name, language)
     if len(step.axes) == 2 and step.axes[1].name != "unit":
         parts = zip(step.axes[1].labels, step.values.T, strict=True)
-        return [Column(label, step.formula, tuple(format_numbers(column))) for label, column in parts]
+        return [Column(visible(label), step.formula, tuple(format_numbers(column))) for label, column in parts]
     if step.name in ("keep", "window"):
         return [Column(heading, step.formula, tuple("✓" if cell else "✗" for cell in step.values))]
     if total is None:
@@ -113,7 +118,7 @@ def _cells(values: Array) -> list[str]:
     texts = format_numbers(values[:, :SHOWN])
     width, longest = min(values.shape[1], SHOWN), max(len(text) for text in texts)
     rows = [texts[place : place + width] for place in range(0, len(texts), width)]
-    more = " …" if values.shape[1] > SHOWN else ""
+    more = f" … of {values.shape[1]}" if values.shape[1] > SHOWN else ""
     return ["  ".join(text.rjust(longest) for text in row) + more for row in rows]
 
 
@@ -121,9 +126,9 @@ def _vector(values: Array) -> str:
     if values.ndim == 0:
         return format_numbers(values)[0]
     texts = format_numbers(values[:SHOWN])
-    return f"[{', '.join(texts)}{', …' if len(values) > SHOWN else ''}]"
+    return f"[{', '.join(texts)}{f', … of {len(values)}' if len(values) > SHOWN else ''}]"
 
 
 def _largest(step: LedgerStep) -> tuple[str, str]:
     place = int(np.argmax(step.values))
-    return step.axes[0].labels[place], f"{step.values[place]:.4f}"
+    return visible(step.axes[0].labels[place]), f"{step.values[place]:.4f}"

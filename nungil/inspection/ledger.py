@@ -76,13 +76,18 @@ class LedgerStep:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The steps in order, and `residual`: the largest difference between them and what the real module put out."""
+    """The steps in order, and `residual`: the largest difference between them and what the real module put out.
+
+    `kind` and `layer` say which attention of a model it was; numbers of a user's own belong to none.
+    """
 
     mechanism: str
     steps: tuple[LedgerStep, ...]
     residual: float
     against: str
     numbers: Mapping[str, Any]
+    kind: str | None = None
+    layer: int | None = None
 
     def step(self, name: str, head: int | None = None) -> LedgerStep:
         """The step of this name (and head)."""
@@ -98,8 +103,10 @@ class Ledger:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; `numbers` is what the ledger was made of."""
+        place = {"kind": self.kind, "layer": self.layer}
         return {
             "mechanism": self.mechanism,
+            **{name: value for name, value in place.items() if value is not None},
             "numbers": dict(self.numbers),
             "steps": [step.to_json() for step in self.steps],
             "residual": self.residual,
@@ -110,7 +117,8 @@ class Ledger:
     def from_json(cls, plain: Mapping[str, Any]) -> "Ledger":
         """The ledger that `to_json` wrote."""
         steps = tuple(LedgerStep.from_json(step) for step in plain["steps"])
-        return cls(plain["mechanism"], steps, plain["residual"], plain["against"], plain["numbers"])
+        parts = plain["residual"], plain["against"], plain["numbers"], plain.get("kind"), plain.get("layer")
+        return cls(plain["mechanism"], steps, *parts)
 
 
 def total(values: Sequence[float] | Array) -> Array:

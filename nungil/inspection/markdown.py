@@ -1,5 +1,7 @@
 """A ledger as Markdown, for a lesson, a bug report or a notebook."""
 
+import re
+
 from nungil.inspection.layout import Block, Column, lay_out, verdict
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.words import Language, sentence
@@ -23,7 +25,7 @@ def _lines(block: Block) -> str:
 
 
 def _table(block: Block, language: Language) -> str:
-    headings = [block.rows, *(f"{column.heading}<br>`{_escape(column.formula)}`" for column in block.columns)]
+    headings = [block.rows, *(f"{_escape(column.heading)}<br>`{_edge(column.formula)}`" for column in block.columns)]
     rows = [headings, ["---", *("---:" for _ in block.columns)]]
     for place, label in enumerate(block.labels):
         rows.append([_escape(label), *(column.cells[place] for column in block.columns)])
@@ -37,5 +39,10 @@ def _bold(column: Column) -> str:
 
 
 def _escape(text: str) -> str:
-    """Tokens are text: neither a table's edge nor HTML."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
+    """Tokens are text: neither a table's edge, nor HTML, nor emphasis or code."""
+    marked = re.sub(r"([\\|*`\[\]])", r"\\\1", text)
+    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _edge(formula: str) -> str:
+    return formula.replace("|", "\\|")

@@ -1,7 +1,6 @@
 """Numbers: one attention step as a user writes it down, for `nungil explain --numbers FILE.json`. Knows no torch."""
 
 from collections.abc import Iterator
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -12,14 +11,16 @@ from nungil.settings import Settings, build_settings, parse_json, read_text
 
 ScoreName = Literal["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]
 Mechanism = Literal[ScoreName, "local-m", "local-p", "multi-head"]
-Vector = list[float]
-Matrix = list[list[float]]
+LARGEST = 1.7e308  # about the largest number of double precision
+Number = Annotated[float, Field(strict=True)]  # 1 and 1.5, but neither true nor "1"
+Vector = list[Number]
+Matrix = list[Vector]
 
 
 def _vector_or_matrix(rows: list[Any]) -> list[Any]:
     """A parameter: numbers, or rows of numbers."""
     cells = [cell for row in rows for cell in (row if isinstance(row, list) else [row])]
-    if not cells or not all(type(cell) in (int, float) and isfinite(cell) for cell in cells):
+    if not cells or not all(type(cell) in (int, float) and -LARGEST <= cell <= LARGEST for cell in cells):
         raise ValueError("must be a list of finite numbers, or a list of such lists")
     if len({isinstance(row, list) for row in rows}) == 2:
         raise ValueError("mixes numbers and rows of numbers")
@@ -48,6 +49,7 @@ BIASES: dict[str, tuple[str, ...]] = {
     "b_v": ("Q",),
     "b_o": ("Q",),
 }  # multi-head may have them
+COLDEST = 1e-6
 ONE_WIDTH = ("dot", "scaled-dot", "multi-head")  # query and keys of one width
 
 
@@ -71,7 +73,7 @@ class Numbers(Settings):
     mechanism: Mechanism = Field("dot", description="How a key is compared with the query.")
     query: Vector = Field(min_length=1, description="The decoder state h_d.")
     keys: Matrix = Field(min_length=1, description="The encoder states h_s, one row per source token.")
-    values: Matrix | None = Field(None, description="What is read; by default the keys.")
+    values: Matrix | None = Field(None, min_length=1, description="What is read; by default the keys.")
     tokens: list[str] | None = Field(None, description="Names of the keys; by default their numbers.")
     keep: list[bool] | None = Field(None, description="false hides a source token (padding, or a word still to come).")
     parameters: dict[str, Parameter] = Field({}, description="The mechanism's own matrices, by their symbols.")
@@ -149,13 +151,29 @@ def _mistakes(numbers: Numbers) -> Iterator[str]:
         yield f"keys: of width {K}, but {numbers.compared} needs that of the query, {Q}; general takes two widths"
     if numbers.mechanism == "multi-head":
         yield from _multi_head_mistakes(numbers)
-    if any(temperature <= 0 for temperature in numbers.temperatures):
-        yield "temperatures: must be above 0; 0 itself is only their limit"
+    if any(temperature < COLDEST for temperature in numbers.temperatures):
+        yield f"temperatures: must be at least {COLDEST:g}; 0 itself is only their limit"
     if numbers.temperatures and numbers.mechanism in ("local-p", "multi-head"):
         yield f"temperatures: {numbers.mechanism} has none"
+    yield from _pointless(numbers)
     yield from _parameter_mistakes(numbers)
     if numbers.output is not None:
         yield from _output_mistakes(numbers.output, Q, len(numbers.what_is_read[0]))
+
+
+def _pointless(numbers: Numbers) -> Iterator[str]:
+    """What the mechanism has no use for is a misunderstanding, not a detail to pass over."""
+    users = {
+        "score": ("local-m", "local-p"),
+        "reach": ("local-m", "local-p"),
+        "position": ("local-m",),
+        "heads": ("multi-head",),
+    }
+    for name, mechanisms in users.items():
+        if name in numbers.model_fields_set and numbers.mechanism not in mechanisms:
+            yield f"{name}: {numbers.mechanism} has none; it belongs to {' and '.join(mechanisms)}"
+    if numbers.coverage is not None and numbers.compared != "coverage":
+        yield f"coverage: {numbers.compared} does not read it; the mechanism coverage does"
 
 
 def _ragged(name: str, rows: Matrix) -> Iterator[str]:

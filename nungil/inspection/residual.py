@@ -48,8 +48,8 @@ def measure_residual(numbers: Numbers, steps: Iterable[LedgerStep]) -> tuple[flo
         if numbers.output is not None:
             context = real["output", None] if numbers.mechanism == "multi-head" else real["context", None]
             real["probability", None] = _probabilities(numbers.output, context, _row(numbers.query))
-    differences = [np.abs(written[place] - found.numpy()).max() for place, found in real.items()]
-    return float(max(differences)), module
+    differences = [np.ravel(np.subtract(written[place], found.numpy())) for place, found in real.items()]
+    return float(np.max(np.abs(np.concatenate(differences)))), module
 
 
 def _single(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor], str]:

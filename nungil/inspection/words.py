@@ -6,7 +6,7 @@ Language = Literal["en", "ko"]
 
 STEPS: dict[str, tuple[str, str]] = {
     "query": ("query", "쿼리"),
-    "keys": ("key", "키 (은닉 상태)"),
+    "keys": ("key", "키"),
     "values": ("value", "밸류"),
     "keep": ("kept", "실제 토큰"),
     "projected query": ("projected query", "투영한 쿼리"),
@@ -51,12 +51,12 @@ AXES: dict[str, tuple[str, str]] = {
     "temperature": ("temperature τ", "온도 τ"),
 }
 SENTENCES: dict[str, tuple[str, str]] = {
-    "title": ("Attention step by step: {mechanism}", "어텐션 한 걸음씩: {mechanism}"),
+    "title": ("Attention step by step: {mechanism}", "단계별로 보는 어텐션: {mechanism}"),
     "head": ("Head {head}", "헤드 {head}"),
-    "looks": ("It looks most at {token} ({weight}).", "가장 많이 보는 토큰은 {token}입니다 ({weight})."),
+    "looks": ("It looks most at «{token}» ({weight}).", "가장 많이 보는 토큰은 «{token}»입니다 ({weight})."),
     "answers": (
-        "The most probable output is {word} ({probability}).",
-        "가장 확률이 높은 출력은 {word}입니다 ({probability}).",
+        "The most probable output is «{word}» ({probability}).",
+        "가장 확률이 높은 출력은 «{word}»입니다 ({probability}).",
     ),
     "residual": (
         "residual {residual}: the largest difference between these numbers and {against}",

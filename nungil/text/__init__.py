@@ -1,1 +1,1 @@
-"""Text in: files to records, cleaning, splitting, surveying. Knows no torch."""
+"""Text in: files to records, clean and told apart; tokenizers; the embedded corpus. Knows no torch."""

@@ -1,0 +1,156 @@
+"""From clean records to a store of ids: cut into tokens in several processes, written in one order. Knows no torch."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nungil.batches.store import Store, StoreWriter
+from nungil.errors import CorpusError
+from nungil.records import Labelled, Pair
+from nungil.text.tokenizers.base import Ids, Tokenizer
+from nungil.text.tokenizers.train import Tokenizers
+
+CHUNK = 4_096  # records that travel to a process at once
+SMALL = 4 * CHUNK  # records below which starting processes takes longer than they save
+LONGEST = 1_024  # tokens of a side; a longer row is left out and counted
+
+Chunk = tuple[list[str], list[str]]
+Columns = dict[str, Ids]
+
+
+class Built(NamedTuple):
+    """A finished store, and how many records were left out because they have too many tokens."""
+
+    store: Store
+    too_long: int
+
+
+class PairCutter:
+    """Cuts pairs into tokens; travels to other processes."""
+
+    def __init__(self, tokenizers: Tokenizers) -> None:
+        self.tokenizers = tokenizers
+
+    def __call__(self, chunk: Chunk) -> Columns:
+        """Ids of both sides."""
+        sources, targets = chunk
+        return {
+            "source": self.tokenizers.source.encode_many(sources),
+            "target": self.tokenizers.target.encode_many(targets),
+        }
+
+
+class LabelledCutter:
+    """Cuts labelled texts into tokens and numbers their labels; travels to other processes."""
+
+    def __init__(self, tokenizer: Tokenizer, labels: tuple[str, ...]) -> None:
+        self.tokenizer, self.number = tokenizer, {label: [number] for number, label in enumerate(labels)}
+
+    def __call__(self, chunk: Chunk) -> Columns:
+        """Ids of the texts, and one id per label."""
+        texts, labels = chunk
+        unknown = next((label for label in labels if label not in self.number), None)
+        if unknown is not None:
+            raise CorpusError(f"label {unknown!r} is not one of {', '.join(self.number)}")
+        return {
+            "source": self.tokenizer.encode_many(texts),
+            "label": Ids.join([self.number[label] for label in labels]),
+        }
+
+
+def build_pair_store(
+    pairs: Iterable[Pair], tokenizers: Tokenizers, folder: Path, *, processes: int | None = None, longest: int = LONGEST
+) -> Built:
+    """Cut clean pairs into tokens and store them. `processes` is by default one per core."""
+    sizes = {"source": tokenizers.source.size, "target": tokenizers.target.size}
+    return _build(pairs, PairCutter(tokenizers), StoreWriter(folder, sizes), processes, longest)
+
+
+def build_labelled_store(
+    texts: Iterable[Labelled],
+    tokenizer: Tokenizer,
+    labels: tuple[str, ...],
+    folder: Path,
+    *,
+    processes: int | None = None,
+    longest: int = LONGEST,
+) -> Built:
+    """Cut clean labelled texts into tokens and store them with the number of their label."""
+    sizes = {"source": tokenizer.size, "label": len(labels)}
+    return _build(texts, LabelledCutter(tokenizer, labels), StoreWriter(folder, sizes), processes, longest)
+
+
+def _build(
+    records: Iterable[Pair] | Iterable[Labelled],
+    cutter: Callable[[Chunk], Columns],
+    writer: StoreWriter,
+    processes: int | None,
+    longest: int,
+) -> Built:
+    too_long = 0
+    with writer:
+        for columns in _cut(_chunks(records), cutter, processes or _cores()):
+            rows = _short_enough(columns, longest)
+            if not rows.all():
+                too_long += int((~rows).sum())
+                columns = {name: ids.keep(rows) for name, ids in columns.items()}
+            writer.append(columns)
+        if writer.rows == 0:
+            raise CorpusError("nothing is left to train on: no record is clean and short enough")
+    return Built(Store(writer.folder), too_long)
+
+
+def _short_enough(columns: Mapping[str, Ids], longest: int) -> NDArray[np.bool_]:
+    first, second = (ids.lengths for ids in columns.values())
+    return (first <= longest) & (second <= longest)
+
+
+def _chunks(records: Iterable[Pair] | Iterable[Labelled]) -> Iterator[Chunk]:
+    """Texts without their places, which need not travel."""
+    stream = iter(records)
+    while chunk := list(islice(stream, CHUNK)):
+        yield [record[0] for record in chunk], [record[1] for record in chunk]
+
+
+def _cut(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes: int) -> Iterator[Columns]:
+    """Each chunk as ids, in order; in this process if there is little to do."""
+    beginning = list(islice(chunks, SMALL // CHUNK))
+    if processes == 1 or len(beginning) < SMALL // CHUNK:
+        yield from map(cutter, chain(beginning, chunks))
+    else:
+        yield from _cut_apart(chain(beginning, chunks), cutter, processes)
+
+
+def _cut_apart(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes: int) -> Iterator[Columns]:
+    """In several processes, a few chunks ahead of the writer: memory stays flat however long the corpus.
+
+    Processes are spawned, not forked: a fork of a process in which torch has started its threads can hang.
+    """
+    with get_context("spawn").Pool(processes, _take_cutter, (cutter,)) as pool:
+        pending = deque(pool.apply_async(_cut_one, (chunk,)) for chunk in islice(chunks, processes + 2))
+        while pending:
+            yield pending.popleft().get()
+            pending.extend(pool.apply_async(_cut_one, (chunk,)) for chunk in islice(chunks, 1))
+
+
+_cutter: Callable[[Chunk], Columns]
+
+
+def _take_cutter(cutter: Callable[[Chunk], Columns]) -> None:
+    global _cutter  # each process has its own, given once when it starts
+    _cutter = cutter
+
+
+def _cut_one(chunk: Chunk) -> Columns:
+    return _cutter(chunk)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,89 @@
+"""Order: which rows make which batch, as a pure function of (lengths, seed, epoch). Knows no torch.
+
+Nothing is remembered: a run that stops in the middle of an epoch asks for the same epoch again and goes on at its step.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nungil.errors import CorpusError
+
+Rows = NDArray[np.int64]
+BAND = 1.06  # longest sides within 6% of each other go together; measured on Multi30k: 3.5% padding, 1.2 gives 4.4%
+POOL = 65_536  # rows that are sorted together: enough for batches of one length, few enough to mix a large corpus
+
+
+class Order:
+    """Cuts each epoch into batches of at most `budget` positions: rows × the longest row, padding included."""
+
+    def __init__(self, lengths: Sequence[Rows], budget: int, seed: int) -> None:
+        self.lengths, self.budget, self.seed = tuple(lengths), budget, seed
+        self._longest = np.maximum.reduce(self.lengths)
+        if not len(self._longest):
+            raise CorpusError("there is nothing to make batches of: the corpus has no rows")
+        if any(int(side.min()) < 1 for side in self.lengths):
+            raise CorpusError("a row is empty: there is nothing to attend to; cleaning leaves such rows out")
+        if int(self._longest.max()) > budget:
+            raise CorpusError(
+                f"row {int(self._longest.argmax())} has {int(self._longest.max())} tokens, more than a batch "
+                f"of {budget} may hold; allow larger batches or leave out such long rows"
+            )
+
+    def epoch(self, number: int) -> list[Rows]:
+        """The batches of one epoch: every row once, rows of like length together, in an order of the epoch's own."""
+        random = np.random.default_rng([self.seed, number])
+        shuffled = random.permutation(len(self._longest))
+        batches: list[Rows] = []
+        for start in range(0, len(shuffled), POOL):
+            batches += self._cut(shuffled[start : start + POOL])
+        return [batches[place] for place in random.permutation(len(batches))]
+
+    def _cut(self, pool: Rows) -> list[Rows]:
+        """Sort a pool by length (rows of equal lengths stay shuffled), and cut it where the budget is full."""
+        by_length = pool[self._like_lengths_together(pool)]
+        batches, start = [], 0
+        longest = self._longest[by_length]
+        while start < len(by_length):
+            end = start + self._rows_that_fit(longest[start:])
+            batches.append(by_length[start:end])
+            start = end
+        return batches
+
+    def _like_lengths_together(self, pool: Rows) -> Rows:
+        """Bands of nearly equal longest side; within a band by the first side, up in one and down in the next.
+
+        Sorted by one side alone, an eighth of the other is padding (Multi30k). Up and down: no jump between bands.
+        """
+        band = (np.log(self._longest[pool]) / np.log(BAND)).astype(np.int64)
+        _, band = np.unique(band, return_inverse=True)
+        up_and_down = np.where(band % 2 == 0, 1, -1)
+        return np.lexsort([self.lengths[-1][pool], self.lengths[0][pool] * up_and_down, band])
+
+    def _rows_that_fit(self, longest: Rows) -> int:
+        """How many of these rows, in order, stay within the budget."""
+        window = longest[: self.budget // int(longest[0])]
+        positions = np.maximum.accumulate(window) * np.arange(1, len(window) + 1)
+        return max(1, int(np.searchsorted(positions, self.budget, side="right")))
+
+
+def shares(batches: Sequence[Rows], world: int) -> Iterator[tuple[Rows, ...]]:
+    """One batch for each of `world` processes at a time, in order.
+
+    The last batches may be fewer than the processes. Then their rows are dealt out to all of them: none is dropped and
+    none is seen twice. A process may then get no row.
+    """
+    whole = len(batches) - len(batches) % world
+    for start in range(0, whole, world):
+        yield tuple(batches[start : start + world])
+    if whole < len(batches):
+        rest = np.concatenate(batches[whole:])
+        yield tuple(rest[rank::world] for rank in range(world))
+
+
+def padding_share(batches: Sequence[Rows], lengths: Sequence[Rows]) -> float:
+    """The share of positions, on all sides together, that are padding."""
+    positions = sum(len(rows) * int(side[rows].max()) for rows in batches for side in lengths)
+    real = sum(int(side.sum()) for side in lengths)
+    return 1 - real / positions

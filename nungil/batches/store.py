@@ -1,0 +1,177 @@
+"""Store: the ids of a whole corpus on disk, memory-mapped, with a fingerprint. Knows no torch.
+
+store.json      rows, columns, fingerprint; written last, so that a folder is a store or is none
+source.ids      ids of all rows end to end: 2 bytes each, 4 where a vocabulary needs them
+source.ends     where each row ends, 8 bytes each
+target.ids, target.ends, or label.ids, label.ends
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nungil.errors import CorpusError, ResourceError
+from nungil.text.tokenizers.base import Ids
+
+FORMAT = 1
+
+
+class Column(NamedTuple):
+    """One side of the corpus: all ids, and where each row ends."""
+
+    ids: NDArray[Any]
+    ends: NDArray[np.int64]
+
+    def row(self, number: int) -> NDArray[Any]:
+        """The ids of one row."""
+        return self.ids[self.ends[number - 1] if number else 0 : self.ends[number]]
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many ids each row has."""
+        return np.diff(self.ends, prepend=0)
+
+
+class Store:
+    """A corpus as ids. Opening one reads nothing but its few lines of JSON."""
+
+    def __init__(self, folder: Path) -> None:
+        plain = _read_manifest(folder)
+        self.folder, self.rows, self.fingerprint = folder, int(plain["rows"]), str(plain["fingerprint"])
+        self.columns = {name: self._map(name, kind) for name, kind in plain["columns"].items()}
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def verify(self) -> None:
+        """Read everything once and compare it with the fingerprint."""
+        digest = hashlib.blake2b(digest_size=16)
+        for name, column in self.columns.items():
+            digest.update(_side_digest(name, column.ids, column.ends))
+        if digest.hexdigest() != self.fingerprint:
+            raise CorpusError(f"{self.folder}: the stored ids were changed since they were written; make them again")
+
+    def _map(self, name: str, kind: str) -> Column:
+        ends = self._array(f"{name}.ends", np.dtype("<i8"))
+        ids = self._array(f"{name}.ids", np.dtype(kind))
+        if len(ends) != self.rows or len(ids) != (int(ends[-1]) if self.rows else 0):
+            raise CorpusError(f"{self.folder}: {name}.ids does not hold what store.json says; make the store again")
+        return Column(ids, ends)
+
+    def _array(self, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
+        path = self.folder / name
+        try:
+            if path.stat().st_size == 0:  # an empty file cannot be mapped
+                return np.empty(0, dtype=kind)
+            return np.memmap(path, dtype=kind, mode="r")
+        except (OSError, ValueError):
+            raise CorpusError(f"{self.folder}: {name} is missing or cut off; make the store again") from None
+
+
+class StoreWriter:
+    """Writes a store beside its place, and moves it there when it is whole. Leaves nothing behind if it fails."""
+
+    def __init__(self, folder: Path, sizes: Mapping[str, int]) -> None:
+        if folder.exists():
+            raise CorpusError(f"{folder}: there is something already; a store is never written over")
+        self.folder, self.rows = folder, 0
+        self._beside = folder.with_name(f".{folder.name}.part-{os.getpid()}")
+        self._kinds = {name: "<u2" if size <= 2**16 else "<u4" for name, size in sizes.items()}
+        self._ends = dict.fromkeys(sizes, 0)
+        self._digests = {name: (hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)) for name in sizes}
+        self._files: dict[str, tuple[IO[bytes], IO[bytes]]] = {}
+
+    def __enter__(self) -> "StoreWriter":
+        shutil.rmtree(self._beside, ignore_errors=True)
+        self._beside.mkdir(parents=True)
+        for name in self._kinds:
+            self._files[name] = (self._open(f"{name}.ids"), self._open(f"{name}.ends"))
+        return self
+
+    def append(self, columns: Mapping[str, Ids]) -> None:
+        """Add some rows: as many of each column."""
+        counts = {len(ids.lengths) for ids in columns.values()}
+        if len(counts) != 1 or columns.keys() != self._kinds.keys():
+            raise ValueError(f"rows of {list(self._kinds)} are needed, as many of each")
+        for name, ids in columns.items():
+            ends = self._ends[name] + np.cumsum(ids.lengths, dtype=np.int64)
+            parts = (ids.flat.astype(self._kinds[name]).tobytes(), ends.astype("<i8").tobytes())
+            for file, digest, part in zip(self._files[name], self._digests[name], parts, strict=True):
+                digest.update(part)
+                self._write(file, part)
+            self._ends[name] = int(ends[-1]) if len(ends) else self._ends[name]
+        self.rows += counts.pop()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            for file in (file for pair in self._files.values() for file in pair):
+                self._flush(file)
+            if kind is None:
+                self._finish()
+        finally:
+            shutil.rmtree(self._beside, ignore_errors=True)
+
+    def _finish(self) -> None:
+        """The manifest last, then the folder into its place: complete or absent."""
+        digest = hashlib.blake2b(digest_size=16)
+        for name, (ids, ends) in self._digests.items():
+            digest.update(name.encode() + ids.digest() + ends.digest())
+        plain = {"format": FORMAT, "rows": self.rows, "columns": self._kinds, "fingerprint": digest.hexdigest()}
+        manifest = self._open("store.json")
+        self._write(manifest, (json.dumps(plain, indent=1) + "\n").encode())
+        self._flush(manifest)
+        _sync_folder(self._beside)
+        self._beside.rename(self.folder)
+        _sync_folder(self.folder.parent)
+
+    def _open(self, name: str) -> IO[bytes]:
+        return (self._beside / name).open("wb")
+
+    def _write(self, file: IO[bytes], part: bytes) -> None:
+        try:
+            file.write(part)
+        except OSError as error:
+            raise ResourceError(f"{self.folder}: the store could not be written: {error.strerror}") from None
+
+    def _flush(self, file: IO[bytes]) -> None:
+        try:
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError as error:
+            raise ResourceError(f"{self.folder}: the store could not be written: {error.strerror}") from None
+        finally:
+            file.close()
+
+
+def _side_digest(name: str, ids: NDArray[Any], ends: NDArray[Any]) -> bytes:
+    return name.encode() + b"".join(hashlib.blake2b(part.tobytes(), digest_size=16).digest() for part in (ids, ends))
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        plain = json.loads((folder / "store.json").read_text())
+    except FileNotFoundError:
+        raise CorpusError(f"{folder}: there is no store (store.json is missing)") from None
+    except (OSError, ValueError):
+        raise CorpusError(f"{folder}: store.json cannot be read; make the store again") from None
+    sound = isinstance(plain, dict) and plain.get("format") == FORMAT and isinstance(plain.get("columns"), dict)
+    if not sound or not all(kind in ("<u2", "<u4") and name.isidentifier() for name, kind in plain["columns"].items()):
+        raise CorpusError(f"{folder}: store.json is not of a store of format {FORMAT}; make the store again")
+    return dict(plain)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

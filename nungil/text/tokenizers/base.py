@@ -1,0 +1,64 @@
+"""Tokenizer: text to ids and back, with four ids that mean the same everywhere."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAD, UNK, SOS, EOS = 0, 1, 2, 3
+SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
+
+
+class Ids(NamedTuple):
+    """The ids of many texts, end to end, and how many each text has."""
+
+    flat: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+
+    @classmethod
+    def join(cls, texts: Sequence[Sequence[int]]) -> "Ids":
+        """Lay the ids of each text end to end."""
+        lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
+        flat = np.fromiter(chain.from_iterable(texts), dtype=np.int32, count=int(lengths.sum()))
+        return cls(flat, lengths)
+
+    def keep(self, rows: NDArray[np.bool_]) -> "Ids":
+        """Only the texts where `rows` is true."""
+        return Ids(self.flat[np.repeat(rows, self.lengths)], self.lengths[rows])
+
+
+class Tokenizer(ABC):
+    """What all tokenizers do. None adds `<sos>` or `<eos>`: whoever makes batches decides about marks."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many ids there are, the four special ones included."""
+
+    @abstractmethod
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text."""
+
+    @abstractmethod
+    def encode_many(self, texts: list[str]) -> Ids:
+        """The ids of many texts."""
+
+    @abstractmethod
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of some ids; `<pad>`, `<sos>` and `<eos>` leave nothing."""
+
+    @abstractmethod
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """What each id stands for, for people to look at."""
+
+    @abstractmethod
+    def to_bytes(self) -> bytes:
+        """The whole tokenizer, as its file holds it."""
+
+    def save(self, path: Path) -> None:
+        """Write the tokenizer to a file."""
+        path.write_bytes(self.to_bytes())

@@ -1,0 +1,152 @@
+"""Subwords by SentencePiece: unigram or BPE, nothing normalised away, every text can be given back."""
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import sentencepiece
+
+from nungil.errors import CheckpointError, ConfigError, CorpusError
+from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK, Ids, Tokenizer
+from nungil.text.tokenizers.jamo import from_jamo, to_jamo
+
+SPACE = "▁"  # what SentencePiece writes for a space, and would give back as one
+ESCAPE = "\ue000"  # a private character: ESCAPE a stands for itself, ESCAPE b for a true ▁
+LONGEST = 100_000  # bytes; SentencePiece leaves out longer lines without a word, and its own limit is 4,192
+THREADS = 2  # part of the result: another number of threads may give another model
+
+Korean = Literal["syllable", "jamo"]
+
+
+class PieceTokenizer(Tokenizer):
+    """A SentencePiece model. With `korean="jamo"` Hangul is taken apart before it and put together after it."""
+
+    def __init__(self, model: bytes, korean: Korean = "syllable") -> None:
+        self.model, self.korean = model, korean
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except (RuntimeError, ValueError) as error:
+            raise CheckpointError(f"not a SentencePiece model: {_reason(error)}") from None
+        _refuse_other_specials(self._processor)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"model": self.model, "korean": self.korean}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # a process of its own gets the bytes and builds anew
+
+    @property
+    def size(self) -> int:
+        """The number of pieces."""
+        return int(self._processor.get_piece_size())
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text."""
+        return list(self._processor.encode(self._prepare(text)))
+
+    def encode_many(self, texts: list[str]) -> Ids:
+        """The ids of many texts, on one core: whoever has many runs several processes."""
+        return Ids.join(self._processor.encode([self._prepare(text) for text in texts], num_threads=1))
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of some ids."""
+        return self._restore(self._processor.decode([int(one) for one in ids]))
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The pieces; ▁ marks the beginning of a word."""
+        return [from_jamo(piece) for piece in self._processor.id_to_piece([int(one) for one in ids])]
+
+    def to_bytes(self) -> bytes:
+        """The model as SentencePiece wrote it."""
+        return self.model
+
+    def _prepare(self, text: str) -> str:
+        if self.korean == "jamo":
+            text = to_jamo(text)
+        return text if SPACE not in text and ESCAPE not in text else _escape(text)
+
+    def _restore(self, text: str) -> str:
+        text = text if ESCAPE not in text else _unescape(text)
+        return from_jamo(text) if self.korean == "jamo" else text
+
+
+def train_pieces(
+    texts: Iterable[str], unit: Literal["unigram", "bpe"], size: int, korean: Korean = "syllable"
+) -> PieceTokenizer:
+    """Learn `size` pieces; fewer where the text does not have so many. The same texts give the same bytes."""
+    given = [_escape(to_jamo(text) if korean == "jamo" else text) for text in texts]
+    try:
+        return PieceTokenizer(_train(given, unit, size), korean)
+    except (RuntimeError, ValueError) as error:
+        fewer = re.search(r"Vocabulary size too high.*<= (\d+)", str(error))
+        if fewer:
+            return PieceTokenizer(_train(given, unit, int(fewer.group(1))), korean)
+        raise _as_ours(error, size) from None
+
+
+def _train(texts: list[str], unit: str, size: int) -> bytes:
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=_cut(texts),
+        model_writer=written,
+        model_type=unit,
+        vocab_size=size,
+        hard_vocab_limit=unit == "bpe",
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        byte_fallback=True,
+        character_coverage=0.9995,
+        max_sentence_length=LONGEST,
+        num_threads=THREADS,
+        minloglevel=2,
+        pad_id=PAD,
+        unk_id=UNK,
+        bos_id=SOS,
+        eos_id=EOS,
+        pad_piece=SPECIALS[PAD],
+        unk_piece=SPECIALS[UNK],
+        bos_piece=SPECIALS[SOS],
+        eos_piece=SPECIALS[EOS],
+    )
+    return written.getvalue()
+
+
+def _cut(texts: list[str]) -> Iterator[str]:
+    """Texts, an overlong one in parts: nothing is left out in silence."""
+    part = LONGEST // 4  # a character has at most four bytes
+    for text in texts:
+        yield from (text[place : place + part] for place in range(0, len(text), part)) if len(text) > part else (text,)
+
+
+def _as_ours(error: Exception, size: int) -> Exception:
+    message = _reason(error)
+    needed = re.search(r"required_chars\D*\d+ vs (\d+)", message)
+    if needed:
+        return ConfigError(
+            "tokenizer", [f"size: {size} is too small; single characters and bytes need {needed.group(1)}"]
+        )
+    if "empty" in message.lower() or "!sentences_.empty()" in message:
+        return CorpusError("there is no text to learn a tokenizer from")
+    return ConfigError("tokenizer", [f"SentencePiece could not be trained: {message}"])
+
+
+def _reason(error: Exception) -> str:
+    """SentencePiece's complaint without its source file and brackets."""
+    return re.sub(r"^.*?\(\d+\)\s*", "", str(error)).strip() or type(error).__name__
+
+
+def _refuse_other_specials(processor: sentencepiece.SentencePieceProcessor) -> None:
+    found = tuple(processor.id_to_piece(number) for number in range(min(4, processor.get_piece_size())))
+    if found != SPECIALS:
+        raise CheckpointError(
+            f"this SentencePiece model begins with {found}, not with {SPECIALS}: it is not one of ours"
+        )
+
+
+def _escape(text: str) -> str:
+    return text.replace(ESCAPE, ESCAPE + "a").replace(SPACE, ESCAPE + "b")
+
+
+def _unescape(text: str) -> str:
+    return re.sub(ESCAPE + "([ab])", lambda found: ESCAPE if found[1] == "a" else SPACE, text)

@@ -1,0 +1,40 @@
+"""Run a command: as a process of its own, or within this one where torch is loaded already."""
+
+import contextlib
+import io
+import subprocess
+import sys
+from typing import NamedTuple
+from unittest import mock
+
+NUNGIL = [sys.executable, "-m", "nungil"]
+
+
+class Ended(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments, **options) -> Ended:
+    """As a user does: a process of its own."""
+    found = subprocess.run([*NUNGIL, *arguments], capture_output=True, text=True, timeout=120, **options)
+    return Ended(found.returncode, found.stdout, found.stderr)
+
+
+def invoke(*arguments) -> Ended:
+    """The same through the same door, without starting Python and torch anew."""
+    from nungil.cli.main import main
+
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["nungil", *arguments]),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Ended(code, stdout.getvalue(), stderr.getvalue())

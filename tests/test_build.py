@@ -1,0 +1,93 @@
+"""From records to a store: the same bytes in any number of processes, nothing half-written, errors in a sentence."""
+
+import subprocess
+import sys
+
+import pytest
+
+from nungil.batches import build
+from nungil.batches.build import build_labelled_store, build_pair_store
+from nungil.errors import CorpusError
+from nungil.records import Labelled, Pair
+from nungil.text.tokenizers import Sample, Tokenizers, TokenizerSettings, train_tokenizer
+
+SENTENCES = [f"I like snow number {n} and the snowy road {n % 7}" for n in range(900)]
+
+
+@pytest.fixture(scope="module")
+def tokenizers():
+    sample = Sample()
+    for text in SENTENCES:
+        sample.add(text)
+    tokenizer = train_tokenizer(sample, TokenizerSettings(unit="bpe", size=400))
+    return Tokenizers(tokenizer, tokenizer)
+
+
+def pairs():
+    return (Pair(text, text[::-1], "made.tsv", line) for line, text in enumerate(SENTENCES, start=1))
+
+
+def test_a_store_holds_every_pair_in_order(tmp_path, tokenizers):
+    built = build_pair_store(pairs(), tokenizers, tmp_path / "ids")
+    assert (len(built.store), built.too_long) == (900, 0)
+    for row in (0, 1, 899):
+        assert tokenizers.source.decode(built.store.columns["source"].row(row).tolist()) == SENTENCES[row]
+        assert tokenizers.target.decode(built.store.columns["target"].row(row).tolist()) == SENTENCES[row][::-1]
+
+
+def test_any_number_of_processes_writes_the_same_bytes(tmp_path, tokenizers, monkeypatch):
+    monkeypatch.setattr(build, "CHUNK", 64)
+    monkeypatch.setattr(build, "SMALL", 128)
+    alone = build_pair_store(pairs(), tokenizers, tmp_path / "alone", processes=1)
+    together = build_pair_store(pairs(), tokenizers, tmp_path / "together", processes=2)
+    assert alone.store.fingerprint == together.store.fingerprint
+    together.store.verify()
+
+
+def test_rows_of_too_many_tokens_are_left_out_and_counted(tmp_path, tokenizers):
+    longest = max(len(tokenizers.source.encode(text)) for text in SENTENCES)
+    source_and_target = [(text, text) for text in SENTENCES]
+    short = sum(len(tokenizers.source.encode(text)) < longest for text in SENTENCES)
+    built = build_pair_store(
+        map(Pair._make, ((*p, "", 0) for p in source_and_target)), tokenizers, tmp_path / "ids", longest=longest - 1
+    )
+    assert (len(built.store), built.too_long) == (short, 900 - short)
+
+
+def test_labels_are_numbered(tmp_path, tokenizers):
+    texts = [Labelled("I like snow", "good"), Labelled("the road", "bad"), Labelled("snowy road", "good")]
+    store = build_labelled_store(texts, tokenizers.source, ("bad", "good"), tmp_path / "ids").store
+    assert [store.columns["label"].row(row).tolist() for row in range(3)] == [[1], [0], [1]]
+    with pytest.raises(CorpusError, match="label 'ugly' is not one of bad, good"):
+        build_labelled_store([Labelled("x", "ugly")], tokenizers.source, ("bad", "good"), tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_error_while_reading_leaves_nothing_behind(tmp_path, tokenizers):
+    def broken():
+        yield from pairs()
+        raise CorpusError("made.tsv:901: not UTF-8")
+
+    with pytest.raises(CorpusError, match=r"made\.tsv:901"):
+        build_pair_store(broken(), tokenizers, tmp_path / "ids")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_in_another_process_arrives_as_it_was(tmp_path, tokenizers, monkeypatch):
+    monkeypatch.setattr(build, "CHUNK", 64)
+    monkeypatch.setattr(build, "SMALL", 128)
+    texts = [Labelled(text, "good") for text in SENTENCES] + [Labelled("x", "ugly")]
+    with pytest.raises(CorpusError, match="label 'ugly' is not one of good"):
+        build_labelled_store(texts, tokenizers.source, ("good",), tmp_path / "ids", processes=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_store_is_an_error(tmp_path, tokenizers):
+    with pytest.raises(CorpusError, match="nothing is left to train on: no record is clean and short enough"):
+        build_pair_store([], tokenizers, tmp_path / "ids")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_building_imports_no_torch():
+    script = "import nungil.batches.build, sys; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
