@@ -105,6 +105,16 @@ def test_cp949_reads_with_its_encoding(tmp_path):
     assert list(read_lines(path, "cp949")) == ["똠방각하", "펲시"]
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("今天下雪了，路上很白，我们慢慢地走回家去", "gb18030"), ("きょうはゆきがふった。みちはしろい", "euc-jp")],
+)
+def test_other_scripts_are_not_taken_for_korean(tmp_path, text, encoding):
+    assert sentence(written(tmp_path, text.encode(encoding), "x.txt")) == (
+        "x.txt:1: not UTF-8, nor anything else that can be told; if you know the encoding, give --encoding"
+    )
+
+
 def test_western_bytes_are_recognised(tmp_path):
     path = written(tmp_path, "plain\nun café déjà\n".encode("latin-1"), "w.txt")
     assert sentence(path) == "w.txt:2: not UTF-8, but it reads as Western cp1252: give --encoding cp1252"

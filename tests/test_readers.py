@@ -194,6 +194,11 @@ def test_folders_and_globs_are_read_in_sorted_order(tmp_path):
     assert [pair.source for pair in read_pairs([f"{tmp_path}/[bc]*.tsv", tmp_path / "a.tsv"])] == ["b", "c", "a"]
 
 
+def test_tables_of_one_column_are_aligned_files(tmp_path):
+    sides = [written(tmp_path, f"a.{side}.tsv", f"{side}\n") for side in ("en", "ko")]
+    assert plain(read_pairs(sides)) == [("en", "ko")]
+
+
 def test_many_aligned_files_are_joined_by_their_names(tmp_path):
     for split in ("train", "val"):
         for language in ("de", "en", "fr"):
@@ -217,7 +222,7 @@ MISTAKES = [
         {"columns": ("1", "3")},
         "a.tsv:3: 2 columns where 3 are needed (separated by tab)",
     ),
-    ("a.tsv", "a\nb\n", {}, "a.tsv: one column only; a text needs its translation or its label beside it"),
+    ("a.csv", "a\nb\n", {}, "a.csv: one column only; a text needs its translation or its label beside it"),
     ("a.tsv", "a\tb\n", {"columns": ("1", "3")}, "a.tsv: there is no column 3; the table has 2"),
     ("a.tsv", "en\tko\na\tb\n", {"columns": ("en", "koo")}, "a.tsv: there is no column 'koo'; did you mean ko?"),
     (

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nungil.errors import CorpusError
-from nungil.text.split import TEST, TRAIN, VALID, near_groups, near_key, near_keys, split
+from nungil.text.split import DIGIT, PUNCTUATION, TEST, TRAIN, VALID, near_groups, near_key, near_keys, split
 
 words = st.sampled_from(["Snow", "snow!", "snow 1", "snow 2", "눈", "눈길", "a b", "b a", "road", "eye", "?", "!"])
 pairs = st.lists(st.tuples(words, words), min_size=1, max_size=30)
@@ -31,6 +31,12 @@ def keys_of(pairs):
 )
 def test_near_duplicates_have_one_key(text, other):
     assert near_key(text) == near_key(other)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_the_fast_way_of_ascii_text_gives_the_same_key(text):
+    slow = sorted(PUNCTUATION.sub("", DIGIT.sub("0", text.casefold())).split())
+    assert near_key(text) == ("".join(slow) or text.strip())
 
 
 def test_other_texts_have_other_keys():

@@ -1,6 +1,7 @@
 """A split made for the user: near-duplicates stay on one side, so that validation measures no learning by heart."""
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -13,13 +14,21 @@ from nungil.text.seen import Hashes, hash_texts
 TRAIN, VALID, TEST = 0, 1, 2
 PUNCTUATION = re.compile(r"[^\w\s]|_")
 DIGIT = re.compile(r"\d")
+# For ASCII: what is no word and no white space; then large letters to small, and digits to 0.
+NO_WORD = bytes(code for code in range(128) if PUNCTUATION.match(chr(code)))
+ASCII = bytes.maketrans(
+    string.ascii_uppercase.encode() + string.digits.encode(), string.ascii_lowercase.encode() + b"0" * 10
+)
 LARGE = 20  # a group of more than this part of a held-out set is too large for it: one sentence would decide its score
 
 
 def near_key(text: str) -> str:
     """What near-duplicates have in common: their words in any order, without case, punctuation and which digits."""
-    plain = DIGIT.sub("0", unicodedata.normalize("NFKC", text).casefold())
-    words = sorted(PUNCTUATION.sub("", plain).split())
+    if text.isascii():  # the same, twice as fast
+        words = sorted(text.encode("ascii").translate(ASCII, NO_WORD).decode("ascii").split())
+    else:
+        plain = DIGIT.sub("0", unicodedata.normalize("NFKC", text).casefold())
+        words = sorted(PUNCTUATION.sub("", plain).split())
     return "".join(words) or text.strip()  # "?!" and "…" are not near to each other for having no words
 
 
