@@ -51,8 +51,8 @@ def comparable(text: str) -> list[str]:
 def test_each_command_prints_what_the_document_says(command, output, tmp_path):
     words = shlex.split(command)
     assert words[0] == "nungil", "documents show commands of nungil and of make"
-    for name in re.findall(r"\S+\.json", command):
-        prepared = next(block for d in DOCUMENTS for block in blocks(d, "json"))
+    for name, form in re.findall(r"(\S+\.(json|tsv))\b", command):
+        prepared = next(block for d in DOCUMENTS for block in blocks(d, form))
         (tmp_path / name).write_text(prepared)
     with contextlib.chdir(tmp_path):
         found = invoke(*words[1:])

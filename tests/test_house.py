@@ -14,6 +14,8 @@ ANYWHERE = {"__init__", "__main__"}
 TORCH_FREE = [
     "errors.py",
     "settings.py",
+    "records.py",
+    "text",
     "cli",
     "inspection/ledger.py",
     "inspection/numbers.py",

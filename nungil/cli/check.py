@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from nungil.cli.talk import readable_json, say, write
-from nungil.errors import UsageError
+from nungil.errors import CorpusError, UsageError
 
 if TYPE_CHECKING:
     from nungil.text.checkup import CheckRequest, Checkup
     from nungil.text.lengths import Lengths
     from nungil.text.survey import ColumnSurvey
 
-PIPED_WIDTH = 100
-WIDEST = 120  # bars longer than this are no easier to read
+PIPED_WIDTH = 80
+WIDEST = 100  # columns; longer bars are no easier to read
 LABELS_SHOWN = 10
-DATA = 3  # the exit code of data that training would fail on
 
 
 def check(
@@ -70,15 +69,21 @@ def check(
         write(readable_json(found.to_json()))
     else:
         _print(found)
-    say(_next(found, files, rejected))
     if found.faults:
-        raise typer.Exit(DATA)
+        for fault in found.faults:
+            say(f"nungil: {fault}")
+        raise typer.Exit(CorpusError.exit_code)
+    say(_next(found, files, rejected))
 
 
 def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
     from nungil.text.checkup import check_up
+    from nungil.text.discovery import expand
     from nungil.text.rejected import RejectedFile
 
+    given = [path for files in (request.train, *request.held_out.values()) for path in expand(files)]
+    if rejected is not None and rejected.exists() and any(path.exists() and path.samefile(rejected) for path in given):
+        raise UsageError(f"--rejected {rejected} is a file to be checked; it would be written over")
     with RejectedFile(rejected) if rejected is not None else nullcontext() as file:
         found = check_up(request, file.add if file is not None else None)
         if file is not None and found.faults:
@@ -108,7 +113,7 @@ def _cleaning(found: "Checkup") -> str:
     what = "pairs" if found.task == "translate" else "texts"
     lines = [f"{tally.read:,} {what} read, {tally.kept:,} left by cleaning."]
     if tally.dropped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.dropped.most_common())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in tally.dropped.most_common())
         lines.append(f"It would drop {tally.dropped.total():,}: {reasons}.")
     if tally.changed:
         repairs = ", ".join(f"{repair} in {count:,}" for repair, count in tally.changed.most_common())
@@ -130,7 +135,8 @@ def _print_column(column: "ColumnSurvey", records: int, width: int) -> None:
     rows = [(f"{low}–{high}" if low < high else f"{low}", count) for low, high, count in column.words.histogram]
     write("\n".join(bars(rows, width)))
     padding = column.padding
-    write(f"  Pad to {padding.length} words, which cuts {padding.cut:.1%}: {padding.reason}.")
+    words = "1 word" if padding.length == 1 else f"{padding.length} words"
+    write(f"  Pad to {words}, which cuts {padding.cut:.1%}: {padding.reason}.")
 
 
 def _lengths(unit: str, lengths: "Lengths") -> str:
@@ -149,9 +155,7 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
 
 
 def _next(found: "Checkup", files: list[str], rejected: Path | None) -> str:
-    given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
-    if found.faults:
-        return f"Next: mend it, and then again: nungil check {given}"
     if found.tally.dropped and rejected is None:
-        return f"Next: nungil check {given} --rejected dropped.tsv   shows what would be dropped"
+        return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
+    given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
     return f"Next: nungil train --train {given} --out runs/mine"

@@ -1,7 +1,7 @@
 """Would training on these files work, and what should be looked at first: the noun behind `nungil check`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,17 @@ class Checkup:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, every number of the report."""
-        return {"verdict": self.verdict, "ok": not self.faults, **asdict(self)}
+        return {
+            "verdict": self.verdict,
+            "ok": not self.faults,
+            "task": self.task,
+            "faults": list(self.faults),
+            "warnings": list(self.warnings),
+            "decisions": list(self.decisions),
+            "tally": self.tally.to_json(),
+            "held_out": {name: tally.to_json() for name, tally in self.held_out.items()},
+            "survey": self.survey.to_json(),
+        }
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,7 @@ def check_up(request: CheckRequest, rejected: Reject | None = None) -> Checkup:
         look.at_held_out(name, open_corpus(files, reading))
     tally = Tally()
     found = survey(look.clean(corpus, tally, rejected), corpus.task, look.others)
-    faults = [*look.faults, *_faults(found, look.tallies)]
+    faults = look.faults or list(_faults(found, look.tallies))  # what follows from an unreadable file is no news
     warnings = [*_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
     return Checkup(corpus.task, tuple(look.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
 
@@ -139,18 +149,18 @@ def _drops(tally: Tally, held_out: dict[str, Tally]) -> Iterator[str]:
         yield f"cleaning would drop {dropped:,} of {tally.read:,} ({dropped / tally.read:.0%})"
     for reason, count in tally.dropped.items():
         if reason.startswith("in the "):
-            yield f"{count:,} of train also {reason}; they would be dropped from train"
+            yield f"{count:,} of train also stand {reason}, and would be dropped from train"
     for name, other in held_out.items():
         for reason, count in other.dropped.items():
             if reason.startswith("in the "):
-                yield f"{count:,} of the {name} set also {reason}"
+                yield f"{count:,} of the {name} set also stand {reason}"
 
 
 def _oddities(found: Survey) -> Iterator[str]:
     for name, finding in found.findings.items():
         if name in HARMLESS:
             continue
-        meaning = SPELLED_OUT.get(name, f"the {name}, with another target")
+        meaning = SPELLED_OUT.get(name, f"the {name.replace(' in ', ' stands in ')}, with another target")
         yield f"{finding.count:,} × {meaning}: {finding.where()}"
     if 0 < found.records < FEW:
         yield f"only {found.records:,} records; a model learns so few by heart"

@@ -21,17 +21,22 @@ def expand(places: Iterable[str | Path]) -> list[Path]:
     """The files and label folders that places stand for, in the order given, each glob and folder sorted."""
     found: list[Path] = []
     for place in places:
-        path = Path(place)
-        if path.is_dir():
-            found += [path] if label_folders(path) else _files_in(path)
-        elif not path.exists() and glob.has_magic(str(place)):
-            matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207  # Path.glob refuses absolute patterns
-            if not matches:
-                raise CorpusError(f"{place}: no file matches")
-            found += expand(matches)
-        else:
-            found.append(path)
+        try:
+            found += _expanded(Path(place))
+        except OSError as error:  # a folder that may not be entered, a name that is too long
+            raise CorpusError(f"{place}: {error.strerror}") from None
     return found
+
+
+def _expanded(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [path] if label_folders(path) else _files_in(path)
+    if path.exists() or not glob.has_magic(str(path)):
+        return [path]
+    matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207  # Path.glob refuses absolute patterns
+    if not matches:
+        raise CorpusError(f"{path}: no file matches")
+    return expand(matches)
 
 
 def _files_in(folder: Path) -> list[Path]:

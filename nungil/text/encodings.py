@@ -8,7 +8,8 @@ CANDIDATES = {"utf-8": "UTF-8", "cp949": "Korean CP949", "cp1252": "Western cp12
 NAMED = 5  # bad lines that are listed
 ENOUGH = 50  # bad lines that are looked at
 LONGEST = 4_000_000  # bytes of a line; past it the search for more bad lines ends
-HANGUL = re.compile("[가-힣ㄱ-ㅣ]")
+SYLLABLE = re.compile("[가-힣]")
+HANJA = re.compile("[\u4e00-\u9fff\uf900-\ufaff]")
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -29,6 +30,8 @@ def describe_bad_bytes(blocks: Iterator[bytes], encoding: str, line: int) -> str
     found = _look_through(blocks, encoding)
     if found.lines and found.lines[0].startswith(WIDE_MARKS) and found.numbers[0] == 1:
         return f"1: not {shown}: it begins with the mark of UTF-16; give --encoding utf-16"
+    if any(b"\0" in bad for bad in found.lines):
+        return f"{line}: not {shown}: it looks like UTF-16 without its mark; try --encoding utf-16-le"
     first, *others = found.numbers or [line]
     also = f" (also {_listed(others)})" if others else ""
     likely = _likely(found.lines, encoding)
@@ -95,8 +98,10 @@ def _any_text(text: str) -> bool:
 
 
 def _is_korean(text: str) -> bool:
+    """Mostly syllables and few ideographs; Chinese or Japanese read as CP949 gives many of these, or loose jamo."""
     beyond = sum(not character.isascii() for character in text)
-    return len(HANGUL.findall(text)) * 2 > beyond
+    syllables = len(SYLLABLE.findall(text))
+    return syllables * 2 > beyond and len(HANJA.findall(text)) * 5 < syllables
 
 
 def _is_western(text: str) -> bool:

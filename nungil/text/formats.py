@@ -24,6 +24,8 @@ def tell_shape(path: Path, lines: list[str]) -> Shape:
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending == ".json":
         raise CorpusError(f"{path}:1: not JSON Lines; one object per line is expected")
+    if ENDINGS.get(ending) == "tsv" and not any("\t" in line for line in filled):
+        return "lines"  # train.en.tsv and train.ko.tsv: one column each
     if ending in ENDINGS:
         return ENDINGS[ending]
     tabs = filled[0].count("\t")

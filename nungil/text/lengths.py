@@ -25,7 +25,7 @@ class Lengths:
     """The distribution of lengths: mean, percentiles, maximum, and bars (from, to, count)."""
 
     mean: float
-    percentiles: dict[int, int]
+    percentiles: dict[str, int]  # by name, "50" to "99", as JSON has them
     maximum: int
     histogram: tuple[tuple[int, int, int], ...]
 
@@ -34,8 +34,8 @@ def measure(counts: Counter[int]) -> Lengths:
     """The distribution behind counts of lengths."""
     total = counts.total()
     mean = sum(length * count for length, count in counts.items()) / total if total else 0.0
-    percentiles = {percent: percentile(counts, percent) for percent in PERCENTS}
-    return Lengths(mean, percentiles, max(counts, default=0), _histogram(counts, percentiles[99]))
+    percentiles = {str(percent): percentile(counts, percent) for percent in PERCENTS}
+    return Lengths(mean, percentiles, max(counts, default=0), _histogram(counts, percentile(counts, 99)))
 
 
 def percentile(counts: Counter[int], percent: int) -> int:
@@ -51,7 +51,7 @@ def percentile(counts: Counter[int], percent: int) -> int:
 def suggest_padding(counts: Counter[int], translating: bool) -> Padding:
     """One number to pad or cut to. Sentences to translate should not be cut; long documents to classify may be."""
     lengths = measure(counts)
-    ninety_nine = lengths.percentiles[99]
+    ninety_nine = lengths.percentiles["99"]
     if lengths.maximum <= UNEVEN * lengths.mean:
         return _padding(counts, lengths.maximum, "the longest, because none is much longer than the mean")
     if translating:

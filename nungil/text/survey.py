@@ -1,8 +1,10 @@
 """What is in a corpus: one pass over cleaned records, in memory that does not grow with them (but for `Seen`)."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +71,11 @@ class Survey:
     findings: dict[str, Finding]
     labels: dict[str, int]
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: lists where records have tuples."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
 
 def survey(records: Iterable[Record], task: Task, held_out: Sequence[HeldOut] = ()) -> Survey:
     """Look at every record once."""
@@ -117,13 +124,14 @@ class Surveyor:
 
     def _look_at_pairs(self, batch: Batch, sources: list[str], targets: list[str]) -> None:
         left, right = (self._columns[side].add(texts, self._scripts) for side, texts in enumerate((sources, targets)))
-        self._find("copies", batch, [place for place, text in enumerate(sources) if text == targets[place]])
+        copies = np.array([source == target for source, target in zip(sources, targets, strict=True)])
+        self._find("copies", batch, np.flatnonzero(copies))
         self._find("broken characters", batch, _broken(sources) | _broken(targets))
         ours, theirs = (column.usual_script() for column in self._columns)
         if ours != theirs:
             # A name or a term in the other script is usual; a side without any letter of its own script is not.
-            odd_source = (left[:, ours] == 0) & (left[:, theirs] > 0)
-            odd_target = (right[:, theirs] == 0) & (right[:, ours] > 0)
+            odd_source = (left[:, ours] == 0) & (left[:, theirs] > 0) & ~copies
+            odd_target = (right[:, theirs] == 0) & (right[:, ours] > 0) & ~copies
             self._find("swapped", batch, np.flatnonzero(odd_source & odd_target))
             self._find("source in the script of the target", batch, np.flatnonzero(odd_source & ~odd_target))
             self._find("target in the script of the source", batch, np.flatnonzero(odd_target & ~odd_source))

@@ -1,6 +1,7 @@
 """The head of a table, and what it tells: is there a header, is it for translating or classifying, which columns."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ TEXTS = {"text", "document", "sentence", "review", "content", "comment", "body",
 TEXTS |= {"문장", "리뷰", "내용", "텍스트", "본문"}
 LABELS = {"label", "labels", "class", "sentiment", "category", "intent", "polarity", "topic"}
 LABELS |= {"라벨", "레이블", "감정", "분류"}
+NUMBERING = {"id", "idx", "index", "no", "number", "번호"}
+GRADES = {"rating", "stars", "score", "grade", "평점"}  # labels where no column is called one
 NAME = re.compile(r"[^\W\d][\w .-]{0,39}")
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 MOST_LABELS = 50  # distinct values, and no more than half of the rows, that still look like labels
@@ -30,8 +33,9 @@ class Table:
 
     @property
     def width(self) -> int:
-        """How many columns every row of the head has."""
-        return min((len(row) for row in self.rows if any(row)), default=len(self.names))
+        """How many columns most rows of the head have."""
+        widths = Counter(len(row) for row in self.rows if any(row))
+        return max(widths, key=lambda width: (widths[width], width), default=len(self.names))
 
     def column(self, place: int) -> list[str]:
         """The values of one column, without the rows that end before it."""
@@ -43,9 +47,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     first = [name.strip().lower() for name in rows[0]] if rows else []
     if len(first) < 2 or not all(NAME.fullmatch(name) for name in first):
         return False
-    if _pair_by_name(first) or LABELS & set(first):
-        return True
     below = Table("", (), rows[1:])
+    if _pair_by_name(first) or _names_a_label(first, below):
+        return True
     return any(_all_numbers(below.column(place)) for place in range(min(len(first), below.width)))
 
 
@@ -61,7 +65,8 @@ def choose_columns(table: Table, task: Task | None, asked: Sequence[str]) -> tup
     if pair is not None and task != "classify":
         return "translate", pair
     if task is None:
-        task = "classify" if LABELS & set(names) or _label_among(table, range(2)) is not None else "translate"
+        labelled = _label_by_name(names) is not None or _label_among(table, range(2)) is not None
+        task = "classify" if labelled else "translate"
     return task, (pair or (0, 1)) if task == "translate" else _text_and_label(table, names)
 
 
@@ -88,8 +93,21 @@ def _pair_by_name(names: Sequence[str]) -> tuple[int, int] | None:
     return (tagged[0][0], others[0]) if others else None
 
 
+def _label_by_name(names: Sequence[str]) -> int | None:
+    found = [place for known in (LABELS, GRADES) for place, name in enumerate(names) if name in known]
+    return found[0] if found else None
+
+
+def _names_a_label(names: Sequence[str], below: Table) -> bool:
+    """A label by name, confirmed by its neighbours or values: "Class", "클래스" may be the first pair of a manual."""
+    label = _label_by_name(names)
+    if label is None:
+        return False
+    return bool((TEXTS | NUMBERING) & set(names)) or label == _label_among(below, range(below.width))
+
+
 def _task_of(table: Table, first: int, second: int) -> Task:
-    if second < len(table.names) and table.names[second].strip().lower() in LABELS:
+    if second < len(table.names) and table.names[second].strip().lower() in LABELS | GRADES:
         return "classify"
     if table.names and _pair_by_name([table.names[first].lower(), table.names[second].lower()]):
         return "translate"
@@ -98,7 +116,7 @@ def _task_of(table: Table, first: int, second: int) -> Task:
 
 def _text_and_label(table: Table, names: Sequence[str]) -> tuple[int, int]:
     """By name; else the label is the column with the fewest values and the text the longest of the others."""
-    label = next((place for place, name in enumerate(names) if name in LABELS), None)
+    label = _label_by_name(names)
     if label is None:
         label = _label_among(table, range(table.width))
     if label is None:
