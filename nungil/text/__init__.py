@@ -1,0 +1,1 @@
+"""Text in: files to records, and the embedded corpus."""
