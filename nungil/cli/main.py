@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import explain, info
+from nungil.cli import data, explain, info
 from nungil.errors import NungilError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command("explain")(explain.explain)
 app.command("info")(info.info)
+app.add_typer(data.app, name="data")
 
 
 def _print_version(asked: bool) -> None:

@@ -1,7 +1,7 @@
 """What can happen: each verb with who may do it, to what, where and how, so that every sentence makes sense."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 from nungil.text.snow.nouns import Noun, nouns_of
 from nungil.text.snow.scenes import PLACES, Place
@@ -61,8 +61,8 @@ def act(
 ) -> Action:
     """An action from a line such as `eat ate 먹다`; a fourth word names the irregularity, `adj` an adjective."""
     base, past, dictionary, *rest = verb.split()
-    irregular: Irregular = next((r for r in rest if r != "adj"), "")  # type: ignore[assignment]
-    complement: Complement = more.pop("complement", "object" if what else "none")  # type: ignore[assignment]
+    irregular = cast(Irregular, next((mark for mark in rest if mark != "adj"), ""))
+    complement = cast(Complement, more.pop("complement", "object" if what else "none"))
     people = {"@people", "@kin", "@names"} & set(who.split())
     action = Action(
         base,

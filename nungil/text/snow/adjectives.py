@@ -4,7 +4,7 @@ A key is the English word itself, but where Korean makes a difference that Engli
 bag 낡은, an old book 오래된.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from nungil.text.snow.verbs import Irregular, Verb, adnominal
 
@@ -22,7 +22,7 @@ def _read(table: str) -> dict[str, Adjective]:
     found = {}
     for line in table.strip().splitlines():
         key, dictionary, irregular, *limits = line.split()
-        kind: Irregular = irregular if irregular in ("ㅂ", "르", "ㅎ") else ""  # type: ignore[assignment]
+        kind = cast(Irregular, irregular.replace("-", ""))
         verb = Verb(dictionary, kind, describes=True)
         found[key] = Adjective(key.partition("-")[0], adnominal(verb, "present"), None if limits else verb)
     return found

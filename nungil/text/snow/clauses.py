@@ -1,33 +1,34 @@
 """A clause of an exact English length: who does what, where, when and how, in both languages at once."""
 
-from functools import lru_cache
+from functools import cache
 from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
 from nungil.text.snow.actions import Action
 from nungil.text.snow.homonyms import verb_settles
-from nungil.text.snow.nouns import NOUNS, Noun
+from nungil.text.snow.nouns import NOUNS, Noun, listed
 from nungil.text.snow.parts import at_place, companion, errand, object_of, others, own_body, recipient
 from nungil.text.snow.phrases import PRONOUNS, Subject, pick, subject_of
-from nungil.text.snow.pieces import Piece, settled, weave, with_particle
+from nungil.text.snow.pieces import Piece, weave, with_particle
 from nungil.text.snow.predicates import Form, verb_group
 from nungil.text.snow.relatives import about_subject, of_object
 from nungil.text.snow.scenes import MANNERS, OFTEN, TIMES
 from nungil.text.snow.stages import EVERYWHERE, MODALS, STYLES, TENSES, Stage, Style
 from nungil.text.snow.verbs import Ending
 
-CAN_GO = frozenset("school library park market bakery cafe bookstore museum beach theater lake restaurant".split())
+CAN_GO = frozenset(listed("school library park market bakery cafe bookstore museum beach theater lake restaurant"))
 ENGLISH = (
-    "first", "subject", "often", "errand", "verb", "object", "goal", "recipient", "manner", "companion", "place", "time",
+    "first", "subject", "often", "errand", "verb", "object", "goal", "recipient", "manner", "companion", "place",
+    "time",
 )  # fmt: skip
 KOREAN = (
-    "first", "subject", "time", "often", "companion", "errand", "place", "goal", "recipient", "object", "manner", "verb",
+    "first", "subject", "time", "often", "companion", "errand", "place", "goal", "recipient", "object", "manner",
+    "verb",
 )  # fmt: skip
 PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "verb")
 LONGEST_OBJECT = 4
-VERB = 1000  # stands for the place of the verb until that is known
-THIN = frozenset("walk run play dance swim study work rest sleep".split())  # who walked? where? say more
+THIN = frozenset(listed("walk run play dance swim study work rest sleep"))  # who walked? where? say more
 PERSONS = frozenset({"people", "youngsters", "kin", "names"})
 FULL = frozenset({"place", "manner", "companion", "errand", "often"})
 SHIP = NOUNS["ship"]
@@ -36,7 +37,11 @@ Parts = dict[str, Piece]
 
 
 class Plan(NamedTuple):
-    """What a clause must fit into: its style if that is given, its Korean ending, and what was said before."""
+    """What a clause must fit into: its style if that is given, its Korean ending, and what was said before.
+
+    `inner`: it stands inside another, so its subject is no topic. `brief`: without relative clauses. `slack`: so many
+    words fewer will do.
+    """
 
     style: Style | None = None
     ending: Ending = "final"
@@ -47,6 +52,7 @@ class Plan(NamedTuple):
     negative: bool | None = None
     stage: Stage = EVERYWHERE
     brief: bool = False
+    slack: int = 0
 
 
 class Clause(NamedTuple):
@@ -55,7 +61,6 @@ class Clause(NamedTuple):
     piece: Piece
     said: frozenset[str]
     action: Action | None = None
-    style: Style = "past"
 
 
 class Draft(NamedTuple):
@@ -68,8 +73,8 @@ class Draft(NamedTuple):
 
 
 def clause(rng: Random, size: int, plan: Plan) -> Clause | None:
-    """A clause of exactly so many English words, or nothing if the dice fell badly."""
-    style = plan.style or pick(rng, STYLES)
+    """A clause of so many English words, or a few fewer where the plan has slack; nothing if the dice fell badly."""
+    style = plan.style if plan.style is not None else pick(rng, STYLES)
     action = plan.action or pick(rng, plan.stage[style])
     if action.base in plan.said:
         return None
@@ -84,15 +89,15 @@ def clause(rng: Random, size: int, plan: Plan) -> Clause | None:
     if left < bool(action.what):
         return None
     left = _optional(rng, draft, parts, left)
-    thing = _complete(rng, draft, parts, left)
-    if thing is None:
+    fits, thing = _complete(rng, draft, parts, left)
+    if not fits:
         return None
-    said = {action.base, subject.name, thing or action.base}
+    said = {action.base, subject.name, thing.english if thing else action.base}
     if "errand" in parts:
         said |= {"go", parts["errand"].english[-2]}
     elif "place" in parts:
         said.add(parts["place"].english[-1])
-    return Clause(_arrange(draft, parts), frozenset(said), action, style)
+    return Clause(_arrange(draft, parts, thing), frozenset(said), action)
 
 
 def choose_form(rng: Random, style: Style, negative: bool | None) -> Form:
@@ -114,12 +119,13 @@ def choose_subject(rng: Random, action: Action, form: Form, left: int, plan: Pla
         subject = pick(rng, PRONOUNS[:1] if staged else PRONOUNS[2:4] if plan.inner else PRONOUNS)
         return None if (form.modal == "want" and subject.name == "you") or _unclear(action, form, subject) else subject
     noun = pick(rng, action.who)
-    subject = subject_of(rng, noun, longest, generic and noun.kind in ("youngsters", "animals") and not staged, staged)
-    if subject is None or _unclear(action, form, subject):
+    generic = generic and noun.kind in ("youngsters", "animals") and not staged
+    found = subject_of(rng, noun, longest, generic, staged)
+    if found is None or _unclear(action, form, found):
         return None
     if left < 8 or action.presents or plan.inner or plan.brief or rng.random() < 0.5:
-        return subject
-    return about_subject(rng, subject, action.base, 3 + int(rng.random() * 6)) or subject
+        return found
+    return about_subject(rng, found, action.base, 3 + int(rng.random() * 6)) or found
 
 
 def _unclear(action: Action, form: Form, subject: Subject) -> bool:
@@ -128,20 +134,20 @@ def _unclear(action: Action, form: Form, subject: Subject) -> bool:
     return action.base == action.past and plain_present and not subject.third
 
 
-@lru_cache(maxsize=None)
+@cache
 def _least_object(action: Action) -> int:
     """How many words its object needs at least."""
     return (2 if action.definite or action.complement != "object" else 1) if action.what else 0
 
 
-@lru_cache(maxsize=None)
+@cache
 def _least(action: Action) -> int:
     """How many words must follow the verb at least."""
     needed = 2 if action.complement == "goal" else 2 if action.recipient else 0
     return _least_object(action) + needed + bool(action.preposition and action.what)
 
 
-@lru_cache(maxsize=None)
+@cache
 def adjuncts_of(action: Action, timed: bool) -> tuple[tuple[str, ...], ...]:
     """What may be said besides, in every order in which it may be thought of."""
     kinds = {
@@ -204,7 +210,14 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
         if place.english in plan.said:
             return None
         goes = place.english in CAN_GO and not form.modal and form.tense != "future" and not action.presents
-        if goes and room >= 5 and rng.random() < 0.5 and "often" not in parts and "companion" not in parts and "go" not in plan.said:
+        if (
+            goes
+            and room >= 5
+            and rng.random() < 0.5
+            and "often" not in parts
+            and "companion" not in parts
+            and "go" not in plan.said
+        ):
             return "errand", errand(place, form.tense == "past", subject.third)
         return "place", at_place(place, action.place_particle, place.at)
     if kind == "manner" and action.habit != "state" and form.modal != "want":
@@ -222,22 +235,21 @@ def _manner(rng: Random, draft: Draft, parts: Parts) -> tuple[str, Piece] | None
     return "manner", MANNERS[name]
 
 
-def _complete(rng: Random, draft: Draft, parts: Parts, left: int) -> str | None:
-    """Give the object exactly the words that are left; its name, which is empty without one, or nothing."""
-    action, subject = draft.action, draft.subject
+def _complete(rng: Random, draft: Draft, parts: Parts, left: int) -> tuple[bool, Noun | None]:
+    """Give the object the words that are left; whether that was possible, and what the object is."""
+    action, subject, slack = draft.action, draft.subject, draft.plan.slack
     if not action.what:
         thin = action.base in THIN and not draft.form.modal and not parts.keys() & FULL
-        return "" if left == 0 and not thin else None
+        return left <= slack and not thin, None
     noun = pick(rng, action.what)
-    if subject.noun is noun or left < 1 or noun.english in draft.plan.said:
-        return None
-    found = _object(rng, draft, parts, noun, left)
-    if found is None:
-        return None
-    parts["object"] = with_particle(found, action.particle, action.preposition)
-    if verb_settles(noun, action.base):
-        parts["object"] = settled(parts["object"], VERB)
-    return noun.english
+    if subject.noun is noun or noun.english in draft.plan.said:
+        return False, None
+    for size in range(left, max(left - slack, 1) - 1, -1):
+        found = _object(rng, draft, parts, noun, size)
+        if found is not None:
+            parts["object"] = with_particle(found, action.particle, action.preposition)
+            return True, noun
+    return False, None
 
 
 def _object(rng: Random, draft: Draft, parts: Parts, noun: Noun, left: int) -> Piece | None:
@@ -253,7 +265,7 @@ def _object(rng: Random, draft: Draft, parts: Parts, noun: Noun, left: int) -> P
     return object_of(rng, action, noun, form, subject, left)
 
 
-def _arrange(draft: Draft, parts: Parts) -> Piece:
+def _arrange(draft: Draft, parts: Parts, thing: Noun | None) -> Piece:
     """Put the parts into the order of each language, and let the verb settle the homonyms beside it."""
     action, form, subject, plan = draft
     particle = "이/가" if plan.inner or action.presents or subject.unknown else "은/는"
@@ -264,17 +276,16 @@ def _arrange(draft: Draft, parts: Parts) -> Piece:
     woven = weave([parts[name] for name in names], order)
     if not woven.marks:
         return woven
-    return _settle(draft, parts, woven)
+    return _settle(woven, action, len(woven.korean) - len(parts["verb"].korean), (subject.noun, thing))
 
 
-def _settle(draft: Draft, parts: Parts, woven: Piece) -> Piece:
-    """Name the verb as what settles the heads of subject, object and recipient, where it does."""
-    position = len(woven.korean) - len(parts["verb"].korean)
-    heads = [noun.sense for noun in (draft.subject.noun, SHIP if "recipient" in parts else None) if noun]
+def _settle(woven: Piece, action: Action, verb: int, beside: tuple[Noun | None, ...]) -> Piece:
+    """Name the verb as what settles the subject, the object and the ship that is loaded, where it does."""
+    senses = {noun.sense for noun in (*beside, SHIP if action.recipient == "onto" else None) if noun and noun.sense}
     marks = []
     for mark in woven.marks:
-        told = tuple(position if place == VERB else place for place in mark.deciders)
-        if mark.is_head and mark.sense in heads and verb_settles(NOUNS[mark.sense], draft.action.base):
-            told = (*told, position)
-        marks.append(mark._replace(deciders=tuple(sorted(set(told))), is_head=False))
+        told = mark.deciders
+        if mark.is_head and mark.sense in senses and verb_settles(NOUNS[mark.sense], action.base):
+            told = (*told, verb)
+        marks.append(mark._replace(deciders=told, is_head=False))
     return woven._replace(marks=tuple(marks))

@@ -1,9 +1,10 @@
 """The corpus of snow: any number of sentence pairs with gold links, a pure function of count, seed and lengths."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from itertools import islice
 from random import Random
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from nungil.errors import UsageError
 from nungil.text.snow.pieces import Mark, Piece
@@ -11,6 +12,9 @@ from nungil.text.snow.sentence import sentence
 
 Split = Literal["train", "valid", "test", "all"]
 
+Item = TypeVar("Item")
+
+SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 SHORTEST, LONGEST = 3, 60
 MEAN_LENGTH = 9.0  # words beyond the shortest, of the lengths that fall off exponentially
 EVEN_SHARE = 0.1  # of the sentences whose length is any, so that long ones are not rare
@@ -50,17 +54,41 @@ def make(
 ) -> Iterator[Made]:
     """As `snow_pairs`, with the homonyms of each sentence."""
     check_request(count, lengths)
-    return _make(count, Random(seed), lengths, split, distinct)
+    return islice(endless(Random(seed), lengths, split, distinct), count)
 
 
-def _make(count: int, rng: Random, lengths: tuple[int, int], split: Split, distinct: bool) -> Iterator[Made]:
+def make_splits(
+    count: int, seed: int = 1, lengths: tuple[int, int] = (3, 60), distinct: bool = True
+) -> Iterator[tuple[Split, Made]]:
+    """So many pairs for train, valid and test together, each with its split: 5% for each of the small ones."""
+    check_request(count, lengths)
+    return dealt(endless(Random(seed), lengths, "all", distinct), count, lambda made: made.pair.korean)
+
+
+def dealt(items: Iterator[Item], count: int, korean_of: Callable[[Item], str]) -> Iterator[tuple[Split, Item]]:
+    """Deal items out to the splits they belong to, until each has its share."""
+    if count < len(SPLITS):
+        raise UsageError(f"{count} pairs cannot be split into train, valid and test; ask for 3 or more")
+    small = max(1, count * VALID_SHARE // 100)
+    wanted: dict[Split, int] = {"train": count - 2 * small, "valid": small, "test": small}
+    for item in items:
+        split = split_of(korean_of(item))
+        if wanted[split] > 0:
+            wanted[split] -= 1
+            yield split, item
+            if not any(wanted.values()):
+                return
+
+
+def endless(rng: Random, lengths: tuple[int, int], split: Split, distinct: bool) -> Iterator[Made]:
+    """Pairs without end, until the language has no new ones."""
     seen: set[bytes] = set()
     made = misses = 0
-    while made < count:
-        piece = sentence(rng, draw_length(rng, lengths))
+    while True:
         misses += 1
         if misses > PATIENCE:
             raise UsageError(_used_up(made, lengths, split))
+        piece = sentence(rng, draw_length(rng, lengths), lengths[0])
         if piece is None:
             continue
         korean = " ".join(piece.korean)
@@ -84,8 +112,8 @@ def check_request(count: int, lengths: tuple[int, int]) -> None:
         raise UsageError(f"{count} pairs cannot be made; ask for 1 or more")
     if not SHORTEST <= shortest <= longest <= LONGEST:
         raise UsageError(
-            f"lengths {shortest}:{longest} cannot be had; snow makes sentences of {SHORTEST} to {LONGEST} English words, "
-            f"shortest first, as in 5:20"
+            f"lengths {shortest}:{longest} cannot be had; "
+            f"snow makes sentences of {SHORTEST} to {LONGEST} English words, shortest first, as in 5:20"
         )
 
 
@@ -111,6 +139,17 @@ def split_of(korean: str) -> Split:
     return "test" if share < TEST_SHARE else "valid" if share < TEST_SHARE + VALID_SHARE else "train"
 
 
+def turned(pair: SnowPair) -> SnowPair:
+    """The pair the other way round: Korean first, and links from Korean to English."""
+    links = [(int(j), int(i), mark) for i, mark, j in (_parts(link) for link in pair.links.split())]
+    text = " ".join(f"{j}{mark}{i}" for j, i, mark in sorted(links))
+    return SnowPair(pair.korean, pair.english, text, pair.senses)
+
+
+def _parts(link: str) -> tuple[str, str, str]:
+    return link.partition("-") if "-" in link else link.partition("p")
+
+
 def links_of(piece: Piece) -> str:
     """The links in Pharaoh format, `p` for the possible ones."""
     return " ".join([f"{i}-{j}" if sure else f"{i}p{j}" for i, j, sure in sorted(piece.links)])
@@ -128,6 +167,6 @@ def _sentence_case(piece: Piece) -> str:
 
 def _used_up(made: int, lengths: tuple[int, int], split: Split) -> str:
     return (
-        f"snow has no more than about {made} different sentences of {lengths[0]} to {lengths[1]} words in split {split}; "
+        f"snow has only about {made} different sentences of {lengths[0]} to {lengths[1]} words in split {split}; "
         "ask for fewer, or for a wider range of lengths"
     )

@@ -1,6 +1,6 @@
-"""Hangul as arithmetic: a syllable is a lead, a vowel and perhaps a final consonant, the batchim; particles follow it."""
+"""Hangul as arithmetic: a lead, a vowel and perhaps a final consonant, the batchim, which chooses the particle."""
 
-from functools import lru_cache
+from functools import cache
 
 LEADS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
@@ -47,7 +47,7 @@ def with_tail(word: str, tail: str) -> str:
     return word[:-1] + compose(lead, vowel, tail)
 
 
-@lru_cache(maxsize=None)
+@cache
 def attach(word: str, particle: str) -> str:
     """The word with a particle: `은/는` and its like agree with the last sound; `에`, `의` and others do not change."""
     if particle not in PAIRS:

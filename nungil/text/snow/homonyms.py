@@ -6,7 +6,7 @@ from nungil.text.snow.nouns import Noun
 
 
 class Contexts(NamedTuple):
-    """English names of the verbs and keys of the adjectives beside which a sense is the only one; does its counter tell?"""
+    """The verbs (by their English) and adjectives beside which a sense is the only one; and does its counter tell?"""
 
     verbs: frozenset[str]
     adjectives: frozenset[str]

@@ -1,10 +1,10 @@
 """What stands around a verb: objects, owners, companions, places and times, each of an exact English length."""
 
-from functools import lru_cache
+from functools import cache
 from random import Random
 
 from nungil.text.snow.actions import Action
-from nungil.text.snow.nouns import KINDS, NOUNS, Noun
+from nungil.text.snow.nouns import KINDS, NOUNS, Noun, listed
 from nungil.text.snow.phrases import HE, SHE, Specified, Subject, describe, phrase, pick
 from nungil.text.snow.pieces import Piece, weave, with_particle, word
 from nungil.text.snow.predicates import Form
@@ -13,17 +13,17 @@ from nungil.text.snow.scenes import Place, place_phrase
 ALWAYS_THE = frozenset({"sea", "wind", "night"})
 ALWAYS_A = frozenset({"want", "need"})
 MAKING = frozenset({"write", "draw", "make", "bake", "build"})  # what is made now is not known before: a cake
-NEWLY_MADE = frozenset("long short beautiful sad interesting sweet delicious big small pretty warm sturdy".split())
+NEWLY_MADE = frozenset(listed("long short beautiful sad interesting sweet delicious big small pretty warm sturdy"))
 OWNABLE = frozenset({"texts", "things", "clothes", "vehicles"})
 OWNED = frozenset({"find", "lose", "fix", "read", "carry", "wash", "break"})  # found your bag, but not bought it
 SEVERAL = frozenset({"fruit", "food", "drinks", "texts", "arts", "animals", "senses"})  # of which one has some: books
 PAIRED = frozenset({"eye"})
 BOTH_LEGS = frozenset({"stretch", "wash", "massage"})
-SPEAKERS = tuple(NOUNS[name] for name in "teacher doctor lawyer writer captain scientist neighbor".split())
-PATIENTS = tuple(NOUNS[name] for name in "child boy girl student soldier singer farmer".split())
-PETS = tuple(NOUNS[name] for name in "baby dog cat".split())
-FRIENDS = tuple(NOUNS[name] for name in "friend brother sister mother father uncle aunt".split())
-RECEIVERS = (*FRIENDS, *(NOUNS[name] for name in "child boy girl teacher student nurse neighbor guest".split()))
+SPEAKERS = tuple(NOUNS[name] for name in listed("teacher doctor lawyer writer captain scientist neighbor"))
+PATIENTS = tuple(NOUNS[name] for name in listed("child boy girl student soldier singer farmer"))
+PETS = tuple(NOUNS[name] for name in listed("baby dog cat"))
+FRIENDS = tuple(NOUNS[name] for name in listed("friend brother sister mother father uncle aunt"))
+RECEIVERS = (*FRIENDS, *(NOUNS[name] for name in listed("child boy girl teacher student nurse neighbor guest")))
 
 
 def object_of(rng: Random, action: Action, noun: Noun, form: Form, subject: Subject, size: int) -> Piece | None:
@@ -40,9 +40,7 @@ def object_of(rng: Random, action: Action, noun: Noun, form: Form, subject: Subj
     return describe(rng, noun, determiner, plural, size, NEWLY_MADE if action.base in MAKING else None)
 
 
-def _determiner(
-    rng: Random, action: Action, noun: Noun, form: Form, subject: Subject, size: int
-) -> tuple[str, bool]:
+def _determiner(rng: Random, action: Action, noun: Noun, form: Form, subject: Subject, size: int) -> tuple[str, bool]:
     """Which article, number or owner, and whether the plural; `nothing` if there is none of this size."""
     counted = bool(noun.plural)
     if noun.english in ALWAYS_THE:
@@ -93,7 +91,7 @@ def own_body(action: Action, noun: Noun, subject: Subject) -> Piece | None:
     return _owned(noun, owner, many)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _owned(noun: Noun, owner: str, many: bool) -> Piece:
     bare = phrase(Specified(noun, plural=many))
     links = ((0, 0, False), *((i + 1, j, sure) for i, j, sure in bare.links))
@@ -118,7 +116,7 @@ def others(rng: Random, action: Action, noun: Noun, subject: Subject, size: int)
     return _of_owner(noun, owner, determiner, adjective, plural)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _of_owner(noun: Noun, owner: Noun, determiner: str, adjective: str, plural: bool) -> Piece:
     holder = phrase(Specified(owner, determiner))
     holder = holder._replace(english=(*holder.english[:-1], holder.english[-1] + "'s"))
@@ -164,13 +162,13 @@ def recipient(rng: Random, action: Action, subject: Subject, size: int) -> Piece
     return _person(rng, noun, "에게", action.recipient, size)
 
 
-@lru_cache(maxsize=None)
+@cache
 def at_place(place: Place, particle: str, preposition: str) -> Piece:
     """A place with its preposition, kept."""
     return place_phrase(place, particle, preposition)
 
 
-@lru_cache(maxsize=None)
+@cache
 def errand(place: Place, past: bool, third: bool) -> Piece:
     """`went to the market and` ↔ 시장에 가서, before what was done there."""
     there = place_phrase(place, "에", "to")

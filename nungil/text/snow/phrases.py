@@ -1,12 +1,12 @@
 """Noun phrases: a noun with its article, number, owner and adjective, in both languages."""
 
-from functools import lru_cache
+from functools import cache
 from random import Random
 from typing import NamedTuple, TypeVar
 
 from nungil.text.snow.adjectives import ADJECTIVES
 from nungil.text.snow.homonyms import adjective_settles, counter_settles
-from nungil.text.snow.nouns import NOUNS, Noun
+from nungil.text.snow.nouns import NOUNS, Noun, listed
 from nungil.text.snow.pieces import Mark, Piece, word
 
 Item = TypeVar("Item")
@@ -16,9 +16,9 @@ OWNERS = {"my": "내", "your": "네", "his": "그의", "her": "그녀의"}
 ELDERS = frozenset({"mother", "father", "grandmother", "grandfather", "uncle", "aunt"})  # 우리 어머니, but 내 친구
 KIN_OF = ("my", "my", "his", "her")
 VERY = "아주"
-HE = frozenset("man fisherman boy father grandfather uncle brother Minsu Junho Hyunwoo".split())
-SHE = frozenset("woman girl mother grandmother aunt sister Jina Yuna Suji Eunyoung Sujin".split())
-NEVER_VERY = frozenset("new late little red blue white yellow black round delicious polite sincere".split())
+HE = frozenset(listed("man fisherman boy father grandfather uncle brother Minsu Junho Hyunwoo"))
+SHE = frozenset(listed("woman girl mother grandmother aunt sister Jina Yuna Suji Eunyoung Sujin"))
+NEVER_VERY = frozenset(listed("new late little red blue white yellow black round delicious polite sincere"))
 SILENT_H = frozenset({"honest"})
 LIVING = frozenset({"people", "youngsters", "babies", "animals"})
 
@@ -67,14 +67,16 @@ def article(following: str) -> str:
     return "an" if following[0] in "aeiou" or following in SILENT_H else "a"
 
 
-@lru_cache(maxsize=None)
+@cache
 def phrase(specified: Specified) -> Piece:
     """The noun phrase in both languages: `two red apples` ↔ 빨간 사과 두 개."""
     noun, determiner, adjective = specified.noun, specified.determiner, specified.adjective
     before, korean, links = _modifiers(specified)
     english = [*before, noun.plural if specified.plural or not noun.english else noun.english]
     head = len(korean)
-    korean.append(noun.korean + ("들" if specified.plural and noun.kind in LIVING and determiner not in NUMBERS else ""))
+    korean.append(
+        noun.korean + ("들" if specified.plural and noun.kind in LIVING and determiner not in NUMBERS else "")
+    )
     links.append((len(english) - 1, head, True))
     deciders = [head - 1] if adjective_settles(noun, adjective) else []
     if determiner in NUMBERS:
@@ -149,12 +151,12 @@ def subject_of(rng: Random, noun: Noun, longest: int, generic: bool, single: boo
     return Subject(piece, not plural, plural, noun.english, noun, determiner in NUMBERS) if piece else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _named(noun: Noun) -> Subject:
     return Subject(word(noun.english, noun.korean), True, False, noun.english, noun)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _related(noun: Noun, determiner: str) -> Subject:
     return Subject(phrase(Specified(noun, determiner)), True, False, f"{determiner} {noun.english}", noun)
 

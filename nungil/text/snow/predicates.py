@@ -1,11 +1,23 @@
 """The verb group in both languages: tense, negation and modal verbs, with every ending a Korean clause can need."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Literal, NamedTuple
 
 from nungil.text.snow.actions import Action
 from nungil.text.snow.pieces import Link, Piece
-from nungil.text.snow.verbs import EXIST, HADA, LACK, WISH, Ending, Tense, Verb, adnominal, inflect, infinitive, negative
+from nungil.text.snow.verbs import (
+    EXIST,
+    HADA,
+    LACK,
+    WISH,
+    Ending,
+    Tense,
+    Verb,
+    adnominal,
+    infinitive,
+    inflect,
+    negative,
+)
 
 KNOW, NOT_KNOW = Verb("알다"), Verb("모르다", "르")
 Modal = Literal["", "can", "must", "want"]
@@ -19,7 +31,7 @@ class Form(NamedTuple):
     modal: Modal = ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def verb_group(action: Action, form: Form, ending: Ending, third: bool, first: bool) -> Piece:
     """`did not eat` ↔ 먹지 않았다. The main verb is the first Korean word."""
     if form.modal:

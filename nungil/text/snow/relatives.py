@@ -5,7 +5,7 @@ from random import Random
 from nungil.text.snow.actions import Action
 from nungil.text.snow.doings import ACTIONS
 from nungil.text.snow.homonyms import verb_settles
-from nungil.text.snow.nouns import KINDS, NOUNS, Noun
+from nungil.text.snow.nouns import KINDS, NOUNS, Noun, listed
 from nungil.text.snow.parts import at_place, object_of
 from nungil.text.snow.phrases import PRONOUNS, Specified, Subject, phrase, pick
 from nungil.text.snow.pieces import Piece, settled, weave, with_particle
@@ -13,11 +13,11 @@ from nungil.text.snow.predicates import Form, verb_group
 from nungil.text.snow.scenes import SHORT_PAST
 
 # What can be said of someone to tell which one is meant: where one lives and works, what one does or has just done.
-TRAITS = frozenset("live work like study teach raise buy lose find write meet sell".split())
+TRAITS = frozenset(listed("live work like study teach raise buy lose find write meet sell"))
 # How a thing came to be here: the apple that Minsu bought.
-ORIGINS = frozenset("buy make write draw bake find fix meet help teach see pick sing".split())
-MAKING = frozenset("write draw make bake build plant like love hate want see meet find".split())
-TELLERS = tuple(NOUNS[name] for name in "mother father grandmother uncle aunt friend brother sister".split())
+ORIGINS = frozenset(listed("buy make write draw bake find fix meet help teach see pick sing"))
+MAKING = frozenset(listed("write draw make bake build plant like love hate want see meet find"))
+TELLERS = tuple(NOUNS[name] for name in listed("mother father grandmother uncle aunt friend brother sister"))
 
 BY_DOER: dict[str, tuple[Action, ...]] = {
     noun.english: tuple(a for a in ACTIONS if a.base in TRAITS and noun in a.who and not a.presents)
@@ -112,5 +112,3 @@ def _before(head: Piece, relative: Piece, pronoun: str) -> Piece:
     marks = tuple(mark._replace(is_head=False) for mark in relative.marks)
     inner = Piece((pronoun, *relative.english), relative.korean, links, marks)
     return weave((head, inner), (1, 0))
-
-

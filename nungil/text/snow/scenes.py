@@ -131,7 +131,7 @@ OFTEN = (word("often", "자주"), word("always", "항상"), word("sometimes", "�
 MANNERS = {
     name: word(name, korean)
     for name, korean in {
-        "slowly": "천천히", "quickly": "빨리", "quietly": "조용히", "carefully": "조심스럽게", "happily": "즐겁게", "well": "잘",
-        "loudly": "크게", "again": "다시", "together": "함께", "alone": "혼자", "hard": "열심히",
+        "slowly": "천천히", "quickly": "빨리", "quietly": "조용히", "carefully": "조심스럽게", "happily": "즐겁게",
+        "well": "잘", "loudly": "크게", "together": "함께", "alone": "혼자", "hard": "열심히",
     }.items()
 }  # fmt: skip

@@ -1,10 +1,10 @@
-"""A whole sentence of an exact English length: one clause, two set against each other, a list of them, or a report."""
+"""A whole sentence: one clause, two set against each other, a list of them, or a report."""
 
-from functools import lru_cache
+from functools import cache
 from random import Random
 
 from nungil.text.snow.clauses import Clause, Plan, clause
-from nungil.text.snow.nouns import KINDS, NOUNS
+from nungil.text.snow.nouns import KINDS, NOUNS, listed
 from nungil.text.snow.phrases import PRONOUNS, Specified, Subject, phrase, pick
 from nungil.text.snow.pieces import Piece, weave, with_particle, word
 from nungil.text.snow.stages import CASTED, EVERYWHERE, STAGES, Style
@@ -13,6 +13,7 @@ from nungil.text.snow.verbs import Ending, Tense, Verb, inflect
 
 TRIES = 60  # how often a clause of one size is tried before another sentence is begun
 LONGEST_CLAUSE = 15
+SLACK = 3  # words that a clause may fall short of what was asked
 CONTRASTED: tuple[Style, ...] = ("past", "past", "state", "state", "habit", "future")
 LIST_STYLES: tuple[Style, ...] = ("past", "past", "past", "past", "future", "habit", "state")
 REPORTS: tuple[tuple[str, str, str, Verb, Tense], ...] = (
@@ -22,20 +23,21 @@ REPORTS: tuple[tuple[str, str, str, Verb, Tense], ...] = (
     ("believe", "believes", "believed", Verb("믿다"), "present"),
 )
 SPEAKING = (PRONOUNS[0], *PRONOUNS[2:4])
-REPORTERS = tuple(NOUNS[name] for name in "teacher doctor nurse student neighbor lawyer captain writer farmer".split())
+REPORTERS = tuple(NOUNS[name] for name in listed("teacher doctor nurse student neighbor lawyer captain writer farmer"))
 
 
-def sentence(rng: Random, size: int) -> Piece | None:
-    """A sentence of exactly so many English words, or nothing if the dice fell badly."""
+def sentence(rng: Random, size: int, shortest: int) -> Piece | None:
+    """A sentence of about so many English words, never more and never fewer than the shortest; or nothing."""
+    slack = min(SLACK, size - shortest)
     chance = rng.random()
     if size < 8 or (size <= LONGEST_CLAUSE and chance < 0.55):
-        found = one_clause(rng, size, Plan())
+        found = one_clause(rng, size, Plan(slack=slack))
         return found.piece if found else None
-    if size <= 20 and chance < 0.7:
-        return contrast(rng, size)
+    if size <= 18 and chance < 0.7:
+        return contrast(rng, size, slack)
     if 9 <= size <= 32 and chance < 0.85:
-        return report(rng, size)
-    return listing(rng, size, Plan(stage=pick(rng, STAGES)))
+        return report(rng, size, slack)
+    return listing(rng, size, Plan(stage=pick(rng, STAGES), slack=slack))
 
 
 def one_clause(rng: Random, size: int, plan: Plan) -> Clause | None:
@@ -50,32 +52,23 @@ def one_clause(rng: Random, size: int, plan: Plan) -> Clause | None:
 
 def listing(rng: Random, size: int, plan: Plan) -> Piece | None:
     """`A did this, B did that, and C did a third thing`: each clause about someone else, all in one tense."""
-    sizes = _shares(rng, size - 1)
     style = plan.style or pick(rng, LIST_STYLES)
+    count = max(2, round((size - 1) / (6.5 + 3.5 * rng.random())))
     pieces: list[Piece] = []
     said = plan.said
-    for number, share in enumerate(sizes):
-        last = number == len(sizes) - 1
-        ending: Ending = plan.ending if last else "and"
-        inner = Plan(style, ending, plan.inner, number == 0, said, negative=False, stage=plan.stage)
-        found = one_clause(rng, share, inner)
+    left = size - 1
+    for more in range(count - 1, -1, -1):  # how many clauses are still to come after this one
+        share = left // (more + 1) + (int(rng.random() * 5) - 2 if more else 0)
+        ending: Ending = "and" if more else plan.ending
+        slack = SLACK if more else plan.slack
+        part = Plan(style, ending, plan.inner, not pieces, said, negative=False, stage=plan.stage, slack=slack)
+        found = one_clause(rng, share if more else left, part)
         if found is None:
             return None
         said |= found.said
+        left -= len(found.piece.english)
         pieces.append(found.piece)
     return _listed(pieces)
-
-
-def _shares(rng: Random, size: int) -> list[int]:
-    """Cut a length into clauses of a length that a person would write."""
-    count = max(2, round(size / (6.5 + 4 * rng.random())))
-    shares = [size // count + (number < size % count) for number in range(count)]
-    for number in range(count - 1):
-        shift = int(rng.random() * 5) - 2
-        if shares[number] - shift >= 4 and shares[number + 1] + shift >= 4:
-            shares[number] -= shift
-            shares[number + 1] += shift
-    return shares
 
 
 def _listed(pieces: list[Piece]) -> Piece:
@@ -98,25 +91,30 @@ def _with_word(piece: Piece, conjunction: str) -> Piece:
     return piece._replace(english=(*piece.english, conjunction), links=links)
 
 
-def contrast(rng: Random, size: int) -> Piece | None:
+def contrast(rng: Random, size: int, slack: int) -> Piece | None:
     """`Minsu likes snow, but I do not like rain`: the same thing done by one and not by another."""
-    cut = int((size - 1) * (0.35 + 0.2 * rng.random()))
-    stage = pick(rng, CASTED)
-    style = pick(rng, CONTRASTED)
+    denied = 5 + int(rng.random() * 3)
+    stage, style = pick(rng, CASTED), pick(rng, CONTRASTED)
+    first = _tried(rng, size - 1 - denied, Plan(style, "but", negative=False, stage=stage, brief=True, slack=slack))
+    if first is None or first.action is None:
+        return None
+    said = first.said - {first.action.base}
+    plan = Plan(style, "final", False, False, said, first.action, True, stage, brief=True, slack=slack)
+    second = _tried(rng, size - 1 - len(first.piece.english), plan)
+    if second is None:
+        return None
+    return weave((_with_word(_comma(first.piece, korean=False), "but"), second.piece), (0, 1))
+
+
+def _tried(rng: Random, size: int, plan: Plan) -> Clause | None:
     for _ in range(TRIES // 4):
-        first = clause(rng, cut, Plan(style, "but", negative=False, stage=stage, brief=True))
-        if first is None or first.action is None:
-            continue
-        said = first.said - {first.action.base}
-        plan = Plan(style, "final", time=False, said=said, action=first.action, negative=True, stage=stage, brief=True)
-        for _ in range(TRIES // 4):
-            second = clause(rng, size - 1 - cut, plan)
-            if second is not None:
-                return weave((_with_word(_comma(first.piece, korean=False), "but"), second.piece), (0, 1))
+        found = clause(rng, size, plan)
+        if found is not None:
+            return found
     return None
 
 
-def report(rng: Random, size: int) -> Piece | None:
+def report(rng: Random, size: int, slack: int) -> Piece | None:
     """`My mother said that …` ↔ 우리 어머니는 …다고 말했다: Korean puts what was said inside."""
     base, third, _, verb, tense = pick(rng, REPORTS)
     speaker = _speaker(rng)
@@ -125,7 +123,7 @@ def report(rng: Random, size: int) -> Piece | None:
     style: Style = "future" if tense == "present" and rng.random() < 0.3 else "past"
     told = frozenset({speaker.name, "hear", "believe", *("he", "she")[: 2 * (speaker.noun is None)]})
     stage = EVERYWHERE if left <= LONGEST_CLAUSE - 2 else pick(rng, STAGES)
-    inside = _inside(rng, left, Plan(style, "quote", inner=True, said=told, stage=stage))
+    inside = _inside(rng, left, Plan(style, "quote", inner=True, said=told, stage=stage, slack=slack))
     if inside is None:
         return None
     links = ((0, len(inside.korean) - 1, False), *((i + 1, j, sure) for i, j, sure in inside.links))
@@ -140,7 +138,7 @@ def _inside(rng: Random, size: int, plan: Plan) -> Piece | None:
     return found.piece if found else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reporting(english: str, verb: Verb, tense: Tense) -> Piece:
     return word(english, inflect(verb, tense, "final")[0])
 
@@ -155,4 +153,6 @@ def _speaker(rng: Random) -> Subject:
     kin = chance < 0.75
     noun = pick(rng, KINDS["kin"] if kin else REPORTERS)
     determiner = "my" if kin else "the"
-    return Subject(phrase(Specified(noun, determiner)), True, False, f"my {noun.english}" if kin else noun.english, noun)
+    return Subject(
+        phrase(Specified(noun, determiner)), True, False, f"my {noun.english}" if kin else noun.english, noun
+    )

@@ -74,7 +74,8 @@ CASTED: tuple[Stage, ...] = tuple(
 STAGES: tuple[Stage, ...] = tuple(
     _staged(nouns_of(CASTS[cast]), frozenset(SETS[scene][0].split()), frozenset(SETS[scene][1].split()))
     for cast, scenes in {
-        "family": "home home town country", "friends": "home town school country", "town": "town country", "class": "school",
+        "family": "home home town country", "friends": "home town school country", "town": "town country",
+        "class": "school",
     }.items()
     for scene in scenes.split()
 )  # fmt: skip

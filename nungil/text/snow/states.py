@@ -5,13 +5,26 @@ from random import Random
 from nungil.text.snow.adjectives import ADJECTIVES
 from nungil.text.snow.clauses import Clause, Plan
 from nungil.text.snow.homonyms import adjective_settles
-from nungil.text.snow.nouns import KINDS, NOUNS, Noun
-from nungil.text.snow.phrases import HE, NEVER_VERY, PRONOUNS, Specified, Subject, phrase, pick
+from nungil.text.snow.nouns import KINDS, NOUNS, Noun, listed
+from nungil.text.snow.phrases import NEVER_VERY, PRONOUNS, Specified, Subject, phrase, pick
 from nungil.text.snow.pieces import Mark, Piece, weave, with_particle, word
 from nungil.text.snow.relatives import of_object
 from nungil.text.snow.verbs import Tense, Verb, inflect, negative
 
-MOODS = ("happy", "sad", "tired", "busy", "kind", "brave", "clever", "diligent", "honest", "rich", "poor", "famous")
+MOODS: tuple[str, ...] = (
+    "happy",
+    "sad",
+    "tired",
+    "busy",
+    "kind",
+    "brave",
+    "clever",
+    "diligent",
+    "honest",
+    "rich",
+    "poor",
+    "famous",
+)
 HURT = Verb("아프다", describes=True)
 BODY = tuple(NOUNS[name] for name in ("leg", "belly", "eye"))
 EYE_COLOURS = ("blue", "black", "big", "pretty")
@@ -21,7 +34,7 @@ def _predicates(noun: Noun) -> tuple[str, ...]:
     return tuple(key for key in noun.adjectives if ADJECTIVES[key].verb is not None)
 
 
-UNSAID = frozenset("eye belly leg words apology night baby rain wind star".split())
+UNSAID = frozenset(listed("eye belly leg words apology night baby rain wind star"))
 DESCRIBED: tuple[tuple[Noun, tuple[str, ...]], ...] = tuple(
     (noun, keys) for noun in NOUNS.values() if (keys := _predicates(noun)) and noun.english not in UNSAID
 )
@@ -139,6 +152,8 @@ def _owner(rng: Random, size: int) -> Subject | None:
         return Subject(word(english, korean), True, False, name)
     if size not in (3, 4):
         return None
-    noun = pick(rng, KINDS["names"]) if size == 3 else pick(rng, tuple(n for n in KINDS["people"] if n.english in HE) + KINDS["youngsters"])
+    noun = pick(rng, KINDS["names"] if size == 3 else KINDS["people"] + KINDS["youngsters"])
     bare = phrase(Specified(noun, "" if size == 3 else "the"))
-    return Subject(bare._replace(english=(*bare.english[:-1], bare.english[-1] + "'s")), True, False, noun.english, noun)
+    return Subject(
+        bare._replace(english=(*bare.english[:-1], bare.english[-1] + "'s")), True, False, noun.english, noun
+    )

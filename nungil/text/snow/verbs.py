@@ -1,6 +1,6 @@
 """Korean conjugation: every form that the grammar of snow uses, from the dictionary form and the kind of verb."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Literal, NamedTuple
 
 from nungil.text.snow.hangul import batchim, compose, decompose, with_tail
@@ -49,7 +49,7 @@ def softened(verb: Verb) -> str:
     return stem
 
 
-@lru_cache(maxsize=None)
+@cache
 def infinitive(verb: Verb) -> str:
     """The form in 아/어, on which past, 서 and 야 stand: 가, 먹어, 봐, 해, 불러, 도와, 들어, 써."""
     stem = verb.stem
@@ -80,13 +80,13 @@ def _regular_infinitive(stem: str) -> str:
     return stem[:-1] + compose(lead, MELTED[vowel]) if vowel in MELTED else stem + "어"
 
 
-@lru_cache(maxsize=None)
+@cache
 def past_stem(verb: Verb) -> str:
     """The stem of the past: 갔, 먹었, 했."""
     return with_tail(infinitive(verb), "ㅆ")
 
 
-@lru_cache(maxsize=None)
+@cache
 def adnominal(verb: Verb, tense: Tense) -> str:
     """The form before a noun: 읽는, 읽은, 읽을; of an adjective 큰, 추운, 맛있는."""
     has_it = verb.stem.endswith(("있", "없"))
@@ -104,7 +104,7 @@ def _before_consonant(verb: Verb, tail: str) -> str:
     return stem + with_tail("으", tail)
 
 
-@lru_cache(maxsize=None)
+@cache
 def plain(verb: Verb, tense: Tense) -> str:
     """The written plain style: 간다, 먹는다, 만든다, 갔다; of an adjective 크다, 컸다."""
     if tense == "past":
@@ -115,7 +115,7 @@ def plain(verb: Verb, tense: Tense) -> str:
     return with_tail(verb.stem, "ㄴ") + "다" if tail in ("", "ㄹ") else verb.stem + "는다"
 
 
-@lru_cache(maxsize=None)
+@cache
 def inflect(verb: Verb, tense: Tense, ending: Ending) -> tuple[str, ...]:
     """The verb as it ends its clause; the future takes a second word, 것이다."""
     if tense == "future":
@@ -131,7 +131,7 @@ def inflect(verb: Verb, tense: Tense, ending: Ending) -> tuple[str, ...]:
     return (stem + ("고" if ending == "and" else "지만"),)
 
 
-@lru_cache(maxsize=None)
+@cache
 def negative(verb: Verb, tense: Tense, ending: Ending) -> tuple[str, ...]:
     """The long negation: 먹지 않는다, 크지 않다."""
     return (verb.stem + "지", *inflect(NOT_BE if verb.describes else NOT_DO, tense, ending))
