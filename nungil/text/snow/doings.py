@@ -125,8 +125,8 @@ EVERYDAY: tuple[Action, ...] = (
     goal("live lived 살다", ADULTS, "island farm", "on", habit="state", how="happily alone together"),
     goal("stay stayed 머무르다 르", ADULTS, "hotel hospital home", "at", how="alone together", modal=True,
         companion=True),
-    act("like liked 좋아하다", ANYONE, "@fruit -tomato @arts bread meat cheese cake cookie chocolate milk coffee juice snow "
-        "rain apple chestnut dog cat rabbit flower book poem horse", "", "", "state"),
+    act("like liked 좋아하다", ANYONE, "@fruit -tomato @arts bread meat cheese cake cookie chocolate milk coffee juice "
+        "snow rain apple chestnut dog cat rabbit flower book poem horse", "", "", "state"),
     act("love loved 사랑하다", ADULTS, "music sea mountain flower dog cat", "", "", "state"),
     act("hate hated 싫어하다", ANYONE, "rain wind cheese milk carrot fish coffee tomato", "", "", "state"),
     act("want wanted 원하다", ANYONE, "bicycle camera watch doll guitar bag coat", "", "", "state", relative=True),

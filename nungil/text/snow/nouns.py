@@ -221,8 +221,8 @@ apology apologies 사과 late polite sincere honest-words short
 COUNTERS = {"people": "명", "youngsters": "명", "animals": "마리"}
 OWN_COUNTERS = {
     "book": "권", "magazine": "권", "novel": "권", "letter": "통", "poem": "편", "movie": "편", "song": "곡",
-    "car": "대", "bicycle": "대", "truck": "대", "camera": "대", "flower": "송이", "tree": "그루", "ship": "척", "horse": "마리",
-    "hat": "개", "bag": "개", "umbrella": "개", "key": "개", "chair": "개", "box": "개", "cup": "개", "plate": "개",
+    "car": "대", "bicycle": "대", "truck": "대", "camera": "대", "flower": "송이", "tree": "그루", "ship": "척",
+    "horse": "마리", "hat": "개", "bag": "개", "umbrella": "개", "key": "개", "chair": "개", "box": "개", "cup": "개", "plate": "개",
     "doll": "개", "ball": "개", "orange": "개", "peach": "개", "tomato": "개", "banana": "개", "cookie": "개",
     "egg": "개", "potato": "개", "carrot": "개", "pear": "개", "apple": "개", "chestnut": "개", "strawberry": "개",
 }  # fmt: skip
