@@ -28,9 +28,11 @@ KOREAN = (
 )  # fmt: skip
 PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "verb")
 LONGEST_OBJECT = 4
-THIN = frozenset(listed("walk run play dance swim study work rest sleep"))  # who walked? where? say more
+THIN = frozenset(listed("walk run play dance swim study work rest sleep spend"))  # who walked? where? say more
+SKILLS = frozenset({"swim", "dance"})
+COMMON = frozenset(listed("drink eat sell write read teach sing ride swim dance work study play"))
 PERSONS = frozenset({"people", "youngsters", "kin", "names"})
-FULL = frozenset({"place", "manner", "companion", "errand", "often"})
+FULL = frozenset({"place", "manner", "companion", "errand"})
 SHIP = NOUNS["ship"]
 
 Parts = dict[str, Piece]
@@ -220,10 +222,10 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
         ):
             return "errand", errand(place, form.tense == "past", subject.third)
         return "place", at_place(place, action.place_particle, place.at)
-    if kind == "manner" and action.habit != "state" and form.modal != "want":
+    if kind == "manner" and rng.random() < 0.6 and action.habit != "state" and form.modal != "want":
         return _manner(rng, draft, parts)
     if kind == "companion" and "errand" not in parts and parts.get("manner") is None:
-        found = companion(rng, subject, pick(rng, (2, 3)))
+        found = companion(rng, subject, plan.said, pick(rng, (2, 3)))
         return ("companion", found) if found else None
     return None
 
@@ -239,9 +241,10 @@ def _complete(rng: Random, draft: Draft, parts: Parts, left: int) -> tuple[bool,
     """Give the object the words that are left; whether that was possible, and what the object is."""
     action, subject, slack = draft.action, draft.subject, draft.plan.slack
     if not action.what:
-        thin = action.base in THIN and not draft.form.modal and not parts.keys() & FULL
-        return left <= slack and not thin, None
+        return left <= slack and not _thin(draft, parts), None
     noun = pick(rng, action.what)
+    if _thin(draft, parts):
+        return False, None
     if subject.noun is noun or noun.english in draft.plan.said:
         return False, None
     for size in range(left, max(left - slack, 1) - 1, -1):
@@ -250,6 +253,21 @@ def _complete(rng: Random, draft: Draft, parts: Parts, left: int) -> tuple[bool,
             parts["object"] = with_particle(found, action.particle, action.preposition)
             return True, noun
     return False, None
+
+
+def _thin(draft: Draft, parts: Parts) -> bool:
+    """Too little said: who walked, but where? Skills, duties and wishes need no more."""
+    base, modal = draft.action.base, draft.form.modal
+    enough = modal in ("must", "want") or (modal == "can" and base in SKILLS) or parts.keys() & FULL
+    return (base in THIN and not enough) or _bare_habit(draft, parts)
+
+
+def _bare_habit(draft: Draft, parts: Parts) -> bool:
+    """A habit that wants to be told how often: he cleans the room — every day?"""
+    action, form = draft.action, draft.form
+    if form.tense != "present" or form.modal or action.habit == "state" or action.base in COMMON:
+        return False
+    return not parts.keys() & {"often", "time", "first"}
 
 
 def _object(rng: Random, draft: Draft, parts: Parts, noun: Noun, left: int) -> Piece | None:

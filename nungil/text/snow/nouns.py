@@ -161,8 +161,8 @@ VEHICLES = """
 car - 자동차 new old-thing fast expensive clean
 bicycle - 자전거 new old-thing red blue cheap
 truck - 트럭 big new old-thing
-train - 기차 fast long
-bus buses 버스 big
+train - 기차 fast
+bus buses 버스
 """
 OPENINGS = """
 door - 문 big heavy narrow
@@ -220,11 +220,14 @@ apology apologies 사과 late polite sincere honest-words short
 
 COUNTERS = {"people": "명", "youngsters": "명", "animals": "마리"}
 OWN_COUNTERS = {
-    "book": "권", "magazine": "권", "novel": "권", "letter": "통", "poem": "편", "movie": "편", "song": "곡",
-    "car": "대", "bicycle": "대", "truck": "대", "camera": "대", "flower": "송이", "tree": "그루", "ship": "척",
-    "horse": "마리", "hat": "개", "bag": "개", "umbrella": "개", "key": "개", "chair": "개", "box": "개", "cup": "개", "plate": "개",
-    "doll": "개", "ball": "개", "orange": "개", "peach": "개", "tomato": "개", "banana": "개", "cookie": "개",
-    "egg": "개", "potato": "개", "carrot": "개", "pear": "개", "apple": "개", "chestnut": "개", "strawberry": "개",
+    name: counter
+    for counter, names in {
+        "권": "book magazine novel", "통": "letter", "편": "poem movie", "곡": "song", "대": "car bicycle truck camera",
+        "송이": "flower", "그루": "tree", "척": "ship", "마리": "horse",
+        "개": "hat bag umbrella key chair box cup plate doll ball orange peach tomato banana strawberry cookie egg "
+        "potato carrot pear apple chestnut",
+    }.items()
+    for name in names.split()
 }  # fmt: skip
 
 

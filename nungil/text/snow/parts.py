@@ -14,6 +14,10 @@ ALWAYS_THE = frozenset({"sea", "wind", "night"})
 ALWAYS_A = frozenset({"want", "need"})
 MAKING = frozenset({"write", "draw", "make", "bake", "build"})  # what is made now is not known before: a cake
 NEWLY_MADE = frozenset(listed("long short beautiful sad interesting sweet delicious big small pretty warm sturdy"))
+FITTING = dict.fromkeys(MAKING, NEWLY_MADE) | {
+    "clean": frozenset({"dirty", "big", "small"}),
+    "wash": frozenset({"dirty", "big", "small", "fresh", "red"}),
+}
 OWNABLE = frozenset({"texts", "things", "clothes", "vehicles"})
 OWNED = frozenset({"find", "lose", "fix", "read", "carry", "wash", "break"})  # found your bag, but not bought it
 SEVERAL = frozenset({"fruit", "food", "drinks", "texts", "arts", "animals", "senses"})  # of which one has some: books
@@ -32,12 +36,10 @@ def object_of(rng: Random, action: Action, noun: Noun, form: Form, subject: Subj
         return phrase(Specified(noun, "my" if subject.name != "you" else "your")) if size == 2 else None
     if noun.kind == "instruments" and action.definite and size > 2:
         return None
-    if form.negative and size > 2:
-        return None
     determiner, plural = _determiner(rng, action, noun, form, subject, size)
-    if determiner == "nothing":
+    if determiner == "nothing" or (form.negative and size > 1 + bool(determiner)):
         return None
-    return describe(rng, noun, determiner, plural, size, NEWLY_MADE if action.base in MAKING else None)
+    return describe(rng, noun, determiner, plural, size, FITTING.get(action.base))
 
 
 def _determiner(rng: Random, action: Action, noun: Noun, form: Form, subject: Subject, size: int) -> tuple[str, bool]:
@@ -60,7 +62,7 @@ def _determiner(rng: Random, action: Action, noun: Noun, form: Form, subject: Su
 
 def _counted(rng: Random, action: Action, noun: Noun, form: Form, subject: Subject) -> tuple[str, bool]:
     chance = rng.random()
-    if noun.english == "grape":
+    if noun.english == "grape" or action.base == "gather":
         return "the" if chance < 0.5 else "", True
     if form.negative:
         return "the", False
@@ -129,18 +131,17 @@ def _person(rng: Random, noun: Noun, particle: str, preposition: str, size: int)
     return with_particle(piece, particle, preposition) if piece else None
 
 
-def companion(rng: Random, subject: Subject, size: int) -> Piece | None:
+def companion(rng: Random, subject: Subject, said: frozenset[str], size: int) -> Piece | None:
     """`with my friend` ↔ 친구와 함께."""
-    if size == 2:
-        piece = _person(rng, pick(rng, KINDS["names"]), "과/와", "with", size)
-        if subject.noun and subject.noun.kind == "names":
-            return None
-    elif subject.noun is None:
-        piece = _person(rng, pick(rng, FRIENDS), "과/와", "with", size)
-        if subject.name not in ("I", "we"):
-            return None
+    noun = pick(rng, KINDS["names"] if size == 2 else FRIENDS)
+    if size == 2 or subject.name in ("I", "we"):
+        known = (
+            noun.english in said or f"my {noun.english}" in said or (subject.noun and subject.noun.kind == noun.kind)
+        )
+        piece = None if known else _person(rng, noun, "과/와", "with", size)
     else:
-        piece = with_particle(phrase(Specified(NOUNS["friend"], "a")), "과/와", "with")
+        strange = subject.noun is None or subject.noun.english == "friend" or subject.plural
+        piece = None if strange else with_particle(phrase(Specified(NOUNS["friend"], "a")), "과/와", "with")
     return weave((piece, TOGETHER), (0, 1))._replace(english=piece.english, links=_with(piece)) if piece else None
 
 

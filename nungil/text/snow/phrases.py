@@ -20,6 +20,7 @@ HE = frozenset(listed("man fisherman boy father grandfather uncle brother Minsu 
 SHE = frozenset(listed("woman girl mother grandmother aunt sister Jina Yuna Suji Eunyoung Sujin"))
 NEVER_VERY = frozenset(listed("new late little red blue white yellow black round delicious polite sincere"))
 SILENT_H = frozenset({"honest"})
+PEOPLE = frozenset({"people", "youngsters", "babies"})
 LIVING = frozenset({"people", "youngsters", "babies", "animals"})
 
 
@@ -74,9 +75,7 @@ def phrase(specified: Specified) -> Piece:
     before, korean, links = _modifiers(specified)
     english = [*before, noun.plural if specified.plural or not noun.english else noun.english]
     head = len(korean)
-    korean.append(
-        noun.korean + ("들" if specified.plural and noun.kind in LIVING and determiner not in NUMBERS else "")
-    )
+    korean.append(noun.korean + ("들" if _shows_plural(specified) else ""))
     links.append((len(english) - 1, head, True))
     deciders = [head - 1] if adjective_settles(noun, adjective) else []
     if determiner in NUMBERS:
@@ -87,6 +86,13 @@ def phrase(specified: Specified) -> Piece:
         links.append((0, head, False))
     marks = (Mark(head, noun.korean, noun.sense, tuple(deciders)),) if noun.sense else ()
     return Piece(tuple(english), tuple(korean), tuple(links), marks)
+
+
+def _shows_plural(specified: Specified) -> bool:
+    """들 stands after people, and after animals that are known; never after things, nor beside a number."""
+    if not specified.plural or specified.determiner in NUMBERS:
+        return False
+    return specified.noun.kind in PEOPLE or (specified.noun.kind == "animals" and specified.determiner == "the")
 
 
 def _modifiers(specified: Specified) -> tuple[list[str], list[str], list[tuple[int, int, bool]]]:
@@ -127,7 +133,7 @@ def describe(
     if adjective and fitting is not None and adjective not in fitting:
         return None
     very = extra == 2
-    if very and (adjective in NEVER_VERY or determiner in OWNERS or rng.random() < 0.5):
+    if very and (adjective in NEVER_VERY or determiner in OWNERS or rng.random() < 0.7):
         return None
     if determiner == "a":
         determiner = article("very" if very else ADJECTIVES[adjective].english if adjective else noun.english)

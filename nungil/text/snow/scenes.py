@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from nungil.text.snow.hangul import attach
 from nungil.text.snow.pieces import Piece, word
 
 
@@ -64,10 +65,10 @@ def place_phrase(place: Place, particle: str, preposition: str) -> Piece:
     """`in the library` ↔ 도서관에서: the particle absorbs the preposition and the article."""
     if place.article:
         links = ((0, 0, False), (1, 0, False), (2, 0, True))
-        return Piece((preposition, "the", place.english), (place.korean + particle,), links)
+        return Piece((preposition, "the", place.english), (attach(place.korean, particle),), links)
     if preposition == "to" and place.english == "home":
-        return word("home", place.korean + particle)
-    return Piece((preposition, place.english), (place.korean + particle,), ((0, 0, False), (1, 0, True)))
+        return word("home", attach(place.korean, particle))
+    return Piece((preposition, place.english), (attach(place.korean, particle),), ((0, 0, False), (1, 0, True)))
 
 
 def _times(table: str) -> tuple[Piece, ...]:
