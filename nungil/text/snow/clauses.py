@@ -170,7 +170,7 @@ def _required(rng: Random, draft: Draft, parts: Parts, left: int) -> int:
         return left - len(parts["goal"].english)
     if action.recipient:
         size = 3 if action.recipient == "onto" or rng.random() < 0.7 else 2
-        found = recipient(rng, action, subject, size)
+        found = recipient(rng, action, subject, draft.plan.said, size)
         if found is None:
             return -1
         parts["recipient"] = found

@@ -34,8 +34,8 @@ EVERYDAY: tuple[Action, ...] = (
         "carefully", "some", relative=True, modal=True),
     act("watch watched 보다", ANYONE, "movie", "theater home", "quietly", "some", modal=True, companion=True),
     act("see saw 보다", ANYONE, "bear fox rabbit squirrel bird duck", "forest park field", "", "", relative=True),
-    act("wash washed 씻다", ANYONE, "@fruit -banana -orange cup plate potato carrot apple", KITCHEN, "carefully quickly",
-        "the", modal=True),
+    act("wash washed 씻다", ANYONE, "@fruit -banana -orange cup plate potato carrot apple", KITCHEN,
+        "carefully quickly", "the", modal=True),
     act("clean cleaned 청소하다", ANYONE, "house room kitchen bathroom classroom", "", "carefully quickly", "the",
         modal=True, companion=True, definite=True),
     act("open opened 열다", ANYONE, "door window box bag", "", "slowly quietly carefully", "", modal=True,
@@ -108,7 +108,7 @@ EVERYDAY: tuple[Action, ...] = (
         companion=True),
     act("cross crossed 건너다", ANYONE, "river road bridge", "", "slowly carefully quickly", "", modal=True,
         definite=True),
-    act("raise raised 키우다", ADULTS, "dog cat rabbit cow pig duck sheep horse", "farm", "", "state"),
+    act("raise raised 키우다", ADULTS, "dog cat rabbit cow pig duck goat horse", "farm", "", "state"),
     act("visit visited 방문하다", ANYONE, "uncle aunt grandmother grandfather friend", "", "", "the", modal=True,
         companion=False, definite=True),
     act("give gave 주다", ANYONE, "book flower gift cookie apple doll ball map", "", "", "", recipient="to",
@@ -208,7 +208,7 @@ TELLING: tuple[Action, ...] = (
     # 말, the horse
     act("brush brushed 빗기다", ADULTS, "horse", "stable", "carefully", "the", definite=True, modal=True),
     act("tie tied 묶다", ADULTS, "horse dog", "", "carefully", "", definite=True),
-    act("eat ate 먹다", "horse cow sheep rabbit", "grass", "field farm", "slowly", "some"),
+    act("eat ate 먹다", "horse cow goat rabbit", "grass", "field farm", "slowly", "some"),
     act("drink drank 마시다", "horse cow dog cat", "water", "farm garden", "slowly quickly", "some"),
     act("jump jumped 뛰어넘다", "horse dog", "fence", "", "", "", preposition="over", definite=True),
     # 말, the words

@@ -89,7 +89,7 @@ cow - 소 big
 pig - 돼지 big small
 bear - 곰 big
 fox foxes 여우 clever small
-sheep sheep 양 white
+goat - 염소 white
 """
 FRUIT = """
 orange - 오렌지 big sweet fresh

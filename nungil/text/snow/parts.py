@@ -131,14 +131,17 @@ def _person(rng: Random, noun: Noun, particle: str, preposition: str, size: int)
     return with_particle(piece, particle, preposition) if piece else None
 
 
+def _known(noun: Noun, subject: Subject, said: frozenset[str]) -> bool:
+    """Was this person spoken of before, or is it one of those whom the clause is about?"""
+    akin = subject.noun is not None and subject.noun.kind == noun.kind and noun.kind in ("names", "kin")
+    return akin or subject.noun is noun or noun.english in said or f"my {noun.english}" in said
+
+
 def companion(rng: Random, subject: Subject, said: frozenset[str], size: int) -> Piece | None:
     """`with my friend` ↔ 친구와 함께."""
     noun = pick(rng, KINDS["names"] if size == 2 else FRIENDS)
     if size == 2 or subject.name in ("I", "we"):
-        known = (
-            noun.english in said or f"my {noun.english}" in said or (subject.noun and subject.noun.kind == noun.kind)
-        )
-        piece = None if known else _person(rng, noun, "과/와", "with", size)
+        piece = None if _known(noun, subject, said) else _person(rng, noun, "과/와", "with", size)
     else:
         strange = subject.noun is None or subject.noun.english == "friend" or subject.plural
         piece = None if strange else with_particle(phrase(Specified(NOUNS["friend"], "a")), "과/와", "with")
@@ -152,13 +155,13 @@ def _with(piece: Piece) -> tuple[tuple[int, int, bool], ...]:
     return (*piece.links, (0, len(piece.korean), True))
 
 
-def recipient(rng: Random, action: Action, subject: Subject, size: int) -> Piece | None:
+def recipient(rng: Random, action: Action, subject: Subject, said: frozenset[str], size: int) -> Piece | None:
     """`to the child` ↔ 아이에게; `onto the ship` ↔ 배에."""
     if action.recipient == "onto":
         piece = describe(rng, NOUNS["ship"], "the", False, size - 1)
         return with_particle(piece, "에", "onto") if piece else None
     noun = pick(rng, KINDS["names"] if size == 2 else RECEIVERS)
-    if subject.noun and (subject.noun == noun or subject.noun.kind == noun.kind == "kin"):
+    if _known(noun, subject, said):
         return None
     return _person(rng, noun, "에게", action.recipient, size)
 
