@@ -29,6 +29,10 @@ KOREAN = (
 PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "verb")
 LONGEST_OBJECT = 4
 THIN = frozenset(listed("walk run play dance swim study work rest sleep spend"))  # who walked? where? say more
+TIMELESS = frozenset({"spend", "come", "pass", "end"})  # a night has its own time of day
+UNFORCED = frozenset({"happily", "slowly", "loudly", "well"})  # how nobody must do a thing
+GENERIC = frozenset({"youngsters", "animals"})  # of whom one says what they all do
+ONES_OWN = frozenset(listed("want need know remember believe understand expect"))  # and this is each one's own
 SKILLS = frozenset({"swim", "dance"})
 COMMON = frozenset(listed("drink eat sell write read teach sing ride swim dance work study play"))
 PERSONS = frozenset({"people", "youngsters", "kin", "names"})
@@ -121,7 +125,7 @@ def choose_subject(rng: Random, action: Action, form: Form, left: int, plan: Pla
         subject = pick(rng, PRONOUNS[:1] if staged else PRONOUNS[2:4] if plan.inner else PRONOUNS)
         return None if (form.modal == "want" and subject.name == "you") or _unclear(action, form, subject) else subject
     noun = pick(rng, action.who)
-    generic = generic and noun.kind in ("youngsters", "animals") and not staged
+    generic = generic and noun.kind in GENERIC and action.base not in ONES_OWN and not staged
     found = subject_of(rng, noun, longest, generic, staged)
     if found is None or _unclear(action, form, found):
         return None
@@ -153,7 +157,7 @@ def _least(action: Action) -> int:
 def adjuncts_of(action: Action, timed: bool) -> tuple[tuple[str, ...], ...]:
     """What may be said besides, in every order in which it may be thought of."""
     kinds = {
-        "time": timed and action.habit != "state",
+        "time": timed and action.habit != "state" and action.base not in TIMELESS,
         "place": bool(action.where) and action.complement != "goal",
         "manner": bool(action.how),
         "companion": action.companion,
@@ -233,6 +237,8 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
 def _manner(rng: Random, draft: Draft, parts: Parts) -> tuple[str, Piece] | None:
     name = pick(rng, draft.action.how)
     if name in ("together", "alone") and ((name == "together") != draft.subject.plural or "companion" in parts):
+        return None
+    if draft.form.modal == "must" and name in UNFORCED:
         return None
     return "manner", MANNERS[name]
 

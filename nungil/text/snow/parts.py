@@ -50,6 +50,8 @@ def _determiner(rng: Random, action: Action, noun: Noun, form: Form, subject: Su
     if action.definite or (action.habit == "the" and form.tense == "present"):
         return ("the", noun.english == "star") if size > 1 else ("nothing", False)
     if action.base in ALWAYS_A:
+        if subject.plural:
+            return "", True
         return ("a", False) if size > 1 else ("nothing", False)
     if form.tense == "present" and not form.modal:
         return "", counted
@@ -74,7 +76,9 @@ def _counted(rng: Random, action: Action, noun: Noun, form: Form, subject: Subje
         return pick(rng, ("two", "three", "four", "five")), True
     if noun.kind in OWNABLE and subject.noun is not None and action.base in OWNED:
         return pick(rng, ("my", "your")), False
-    return ("", True) if noun.kind in SEVERAL else ("the", False)
+    if noun.kind in SEVERAL:
+        return "", True
+    return "a" if action.base in MAKING else "the", False
 
 
 def own_body(action: Action, noun: Noun, subject: Subject) -> Piece | None:
