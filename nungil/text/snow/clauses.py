@@ -33,6 +33,7 @@ TIMELESS = frozenset({"spend", "come", "pass", "end"})  # a night has its own ti
 UNFORCED = frozenset({"happily", "slowly", "loudly", "well"})  # how nobody must do a thing
 GENERIC = frozenset({"youngsters", "animals"})  # of whom one says what they all do
 ONES_OWN = frozenset(listed("want need know remember believe understand expect"))  # and this is each one's own
+MAY_FAIL = frozenset({"fall", "melt", "arrive", "ripen", "leave"})  # that it did not happen is worth saying
 SKILLS = frozenset({"swim", "dance"})
 COMMON = frozenset(listed("drink eat sell write read teach sing ride swim dance work study play"))
 PERSONS = frozenset({"people", "youngsters", "kin", "names"})
@@ -84,7 +85,7 @@ def clause(rng: Random, size: int, plan: Plan) -> Clause | None:
     action = plan.action or pick(rng, plan.stage[style])
     if action.base in plan.said:
         return None
-    form = choose_form(rng, style, plan.negative)
+    form = choose_form(rng, style, False if action.presents and action.base not in MAY_FAIL else plan.negative)
     left = size - len(verb_group(action, form, "final", False, False).english)
     subject = choose_subject(rng, action, form, left, plan) if left > 0 else None
     if subject is None or subject.name in plan.said:
@@ -116,7 +117,7 @@ def choose_form(rng: Random, style: Style, negative: bool | None) -> Form:
 
 def choose_subject(rng: Random, action: Action, form: Form, left: int, plan: Plan) -> Subject | None:
     """Someone or something that may do this, in at most so many words."""
-    generic = form.tense == "present" and not form.modal
+    habitual = form.tense == "present" and not form.modal
     staged = plan.stage is not EVERYWHERE
     longest = left - _least(action)
     if longest < 1:
@@ -125,8 +126,8 @@ def choose_subject(rng: Random, action: Action, form: Form, left: int, plan: Pla
         subject = pick(rng, PRONOUNS[:1] if staged else PRONOUNS[2:4] if plan.inner else PRONOUNS)
         return None if (form.modal == "want" and subject.name == "you") or _unclear(action, form, subject) else subject
     noun = pick(rng, action.who)
-    generic = generic and noun.kind in GENERIC and action.base not in ONES_OWN and not staged
-    found = subject_of(rng, noun, longest, generic, staged)
+    generic = habitual and noun.kind in GENERIC and action.base not in ONES_OWN and not staged
+    found = subject_of(rng, noun, longest, generic, staged or (habitual and not generic))
     if found is None or _unclear(action, form, found):
         return None
     if left < 8 or action.presents or plan.inner or plan.brief or rng.random() < 0.5:
@@ -285,7 +286,7 @@ def _object(rng: Random, draft: Draft, parts: Parts, noun: Noun, left: int) -> P
     if left > LONGEST_OBJECT:
         trailing = parts.keys() & {"time", "place", "manner", "companion", "recipient"}
         bare = plan.inner or plan.brief or trailing or (form.tense == "present" and not form.modal)
-        return None if bare else of_object(rng, noun, action.base, subject, left)
+        return None if bare else of_object(rng, noun, action.base, subject, left, "first" not in parts)
     return object_of(rng, action, noun, form, subject, left)
 
 

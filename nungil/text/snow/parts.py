@@ -15,6 +15,9 @@ ALWAYS_A = frozenset({"want", "need"})
 MAKING = frozenset({"write", "draw", "make", "bake", "build"})  # what is made now is not known before: a cake
 NEWLY_MADE = frozenset(listed("long short beautiful sad interesting sweet delicious big small pretty warm sturdy"))
 FITTING = dict.fromkeys(MAKING, NEWLY_MADE) | {
+    "like": frozenset(listed("sweet hot warm fresh sad quiet beautiful interesting small big white red")),
+    "love": frozenset(listed("beautiful quiet sad small big blue high")),
+    "hate": frozenset(listed("salty hot cold strong")),
     "clean": frozenset({"dirty", "big", "small"}),
     "wash": frozenset({"dirty", "big", "small", "fresh", "red"}),
 }

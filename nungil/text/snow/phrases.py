@@ -130,7 +130,7 @@ def describe(
     if extra < 0 or extra > 2 or (extra and not noun.adjectives):
         return None
     adjective = pick(rng, noun.adjectives) if extra else ""
-    if adjective and fitting is not None and adjective not in fitting:
+    if adjective and fitting is not None and (adjective not in fitting or extra > 1):
         return None
     very = extra == 2
     if very and (adjective in NEVER_VERY or determiner in OWNERS or rng.random() < 0.7):
@@ -143,7 +143,7 @@ def describe(
 def subject_of(rng: Random, noun: Noun, longest: int, generic: bool, single: bool = False) -> Subject | None:
     """This noun as what a clause is about, in at most so many words, three or fewer.
 
-    `generic`: all such may be meant, as a bare plural. `single`: one of them must be, and kin are mine.
+    `generic`: all such may be meant, as a bare plural. `single`: only one may be, and kin are mine.
     """
     if noun.kind == "names":
         return _named(noun)

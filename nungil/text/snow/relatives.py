@@ -13,26 +13,36 @@ from nungil.text.snow.predicates import Form, verb_group
 from nungil.text.snow.scenes import SHORT_PAST
 
 # What can be said of someone to tell which one is meant: where one lives and works, what one does or has just done.
-TRAITS = frozenset(listed("live work like study teach raise buy lose find write meet sell"))
+TRAITS = frozenset(listed("live work like teach raise buy lose find write meet sell"))
 # How a thing came to be here: the apple that Minsu bought.
 ORIGINS = frozenset(listed("buy make write draw bake find fix meet help teach see pick sing"))
 MAKING = frozenset(listed("write draw make bake build plant like love hate want see meet find"))
 TELLERS = tuple(NOUNS[name] for name in listed("mother father grandmother uncle aunt friend brother sister"))
 
+ANY_WORK = frozenset({"man", "woman", "neighbor"})  # of others the name says where they work
+
+
+def _is_origin(action: Action, thing: str) -> bool:
+    """Who drew a picture made it; who drew a horse did not."""
+    return action.base in ORIGINS and (action.base != "draw" or thing == "picture")
+
+
 BY_DOER: dict[str, tuple[Action, ...]] = {
-    noun.english: tuple(a for a in ACTIONS if a.base in TRAITS and noun in a.who and not a.presents)
+    noun.english: tuple(
+        a for a in ACTIONS if noun in a.who and a.base in TRAITS and (a.base != "work" or noun.english in ANY_WORK)
+    )
     for noun in (*KINDS["people"], *KINDS["youngsters"])
 }
 BY_THING: dict[str, tuple[Action, ...]] = {
     name: found
     for name, noun in NOUNS.items()
-    if (found := tuple(a for a in ACTIONS if a.relative and a.base in ORIGINS and noun in a.what))
+    if (found := tuple(a for a in ACTIONS if a.relative and noun in a.what and _is_origin(a, name)))
 }
 
 
 def about_subject(rng: Random, subject: Subject, verb: str, size: int) -> Subject | None:
     """The subject with a relative clause of exactly so many words: `who works at the hospital` ↔ 병원에서 일하는."""
-    if subject.noun is None or subject.noun.english not in BY_DOER:
+    if subject.noun is None or subject.plural or subject.noun.english not in BY_DOER:
         return None
     action = pick(rng, BY_DOER[subject.noun.english])
     form = Form("present" if action.habit and action.base != "buy" else "past")
@@ -65,8 +75,8 @@ def _doing(rng: Random, action: Action, form: Form, subject: Subject, size: int)
     return weave(pieces, order)
 
 
-def of_object(rng: Random, noun: Noun, verb: str, subject: Subject, size: int) -> Piece | None:
-    """`the book that my uncle wrote` ↔ 우리 삼촌이 쓴 책, in exactly so many words."""
+def of_object(rng: Random, noun: Noun, verb: str, subject: Subject, size: int, timed: bool = True) -> Piece | None:
+    """`the book that my uncle wrote` ↔ 우리 삼촌이 쓴 책, in exactly so many words; with its own time only if `timed`."""
     if noun.english not in BY_THING or verb in MAKING:
         return None
     action = pick(rng, BY_THING[noun.english])
@@ -81,7 +91,7 @@ def of_object(rng: Random, noun: Noun, verb: str, subject: Subject, size: int) -
     order = [0, 1]
     if left:
         time = pick(rng, SHORT_PAST)
-        if len(time.english) != left:
+        if not timed or len(time.english) != left:
             return None
         pieces, order = [*pieces, time], [0, 2, 1]
     if verb_settles(noun, action.base):
