@@ -76,7 +76,7 @@ def _doing(rng: Random, action: Action, form: Form, subject: Subject, size: int)
 
 
 def of_object(rng: Random, noun: Noun, verb: str, subject: Subject, size: int, timed: bool = True) -> Piece | None:
-    """`the book that my uncle wrote` ↔ 우리 삼촌이 쓴 책, in exactly so many words; with its own time only if `timed`."""
+    """`the book that my uncle wrote` ↔ 우리 삼촌이 쓴 책, in exactly so many words; with a time only if `timed`."""
     if noun.english not in BY_THING or verb in MAKING:
         return None
     action = pick(rng, BY_THING[noun.english])
