@@ -29,7 +29,8 @@ KOREAN = (
 PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "verb")
 LONGEST_OBJECT = 4
 THIN = frozenset(listed("walk run play dance swim study work rest sleep spend"))  # who walked? where? say more
-TIMELESS = frozenset({"spend", "come", "pass", "end"})  # a night has its own time of day
+TIMELESS = frozenset({"spend", "come", "pass", "end", "smile"})  # a night has its own time, a smile any
+LEISURE = frozenset({"swim", "dance", "sing", "play", "ride", "watch"})  # what nobody must
 UNFORCED = frozenset({"happily", "slowly", "loudly", "well"})  # how nobody must do a thing
 GENERIC = frozenset({"youngsters", "animals"})  # of whom one says what they all do
 ONES_OWN = frozenset(listed("want need know remember believe understand expect"))  # and this is each one's own
@@ -83,7 +84,7 @@ def clause(rng: Random, size: int, plan: Plan) -> Clause | None:
     """A clause of so many English words, or a few fewer where the plan has slack; nothing if the dice fell badly."""
     style = plan.style if plan.style is not None else pick(rng, STYLES)
     action = plan.action or pick(rng, plan.stage[style])
-    if action.base in plan.said:
+    if action.base in plan.said or (style == "must" and action.base in LEISURE):
         return None
     form = choose_form(rng, style, False if action.presents and action.base not in MAY_FAIL else plan.negative)
     left = size - len(verb_group(action, form, "final", False, False).english)
@@ -154,11 +155,17 @@ def _least(action: Action) -> int:
     return _least_object(action) + needed + bool(action.preposition and action.what)
 
 
+def _has_time(action: Action) -> bool:
+    """Is it worth saying on which day? Not of what lasts, and not of a blink."""
+    fleeting = action.complement == "own" and action.base != "injure"
+    return action.habit != "state" and action.base not in TIMELESS and not fleeting
+
+
 @cache
 def adjuncts_of(action: Action, timed: bool) -> tuple[tuple[str, ...], ...]:
     """What may be said besides, in every order in which it may be thought of."""
     kinds = {
-        "time": timed and action.habit != "state" and action.base not in TIMELESS,
+        "time": timed and _has_time(action),
         "place": bool(action.where) and action.complement != "goal",
         "manner": bool(action.how),
         "companion": action.companion,

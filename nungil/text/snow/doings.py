@@ -97,7 +97,7 @@ EVERYDAY: tuple[Action, ...] = (
     act("break broke 깨다", ANYONE, "window", "classroom office", "", "", relative=True),
     act("carry carried 나르다 르", ADULTS, "box chair table bag", "", "carefully slowly together", "", modal=True),
     act("push pushed 밀다", ANYONE, "door bicycle box", "", "slowly carefully", "", definite=True),
-    act("throw threw 던지다", ANYONE, "ball", "park playground beach", "quickly", ""),
+    act("throw threw 던지다", "@youngsters @names", "ball", "park playground beach", "quickly", ""),
     act("cut cut 자르다 르", ADULTS, "bread cake cheese meat apple pear", KITCHEN, "carefully slowly", "the"),
     act("bake baked 굽다 ㅂ", ADULTS, "bread cake cookie", "kitchen bakery home", "carefully", "some", relative=True,
         modal=True, companion=True),

@@ -18,6 +18,8 @@ FITTING = dict.fromkeys(MAKING, NEWLY_MADE) | {
     "like": frozenset(listed("sweet hot warm fresh sad quiet beautiful interesting small big white red")),
     "love": frozenset(listed("beautiful quiet sad small big blue high")),
     "hate": frozenset(listed("salty hot cold strong")),
+    "fix": frozenset({"old-thing", "big", "small", "expensive", "heavy", "red", "blue"}),
+    "repair": frozenset({"old-thing", "big", "narrow"}),
     "clean": frozenset({"dirty", "big", "small"}),
     "wash": frozenset({"dirty", "big", "small", "fresh", "red"}),
 }

@@ -34,7 +34,7 @@ def _predicates(noun: Noun) -> tuple[str, ...]:
     return tuple(key for key in noun.adjectives if ADJECTIVES[key].verb is not None)
 
 
-UNSAID = frozenset(listed("eye belly leg words apology night baby rain wind star"))
+UNSAID = frozenset(listed("eye belly leg words apology night baby rain wind star grape leaf strawberry"))
 DESCRIBED: tuple[tuple[Noun, tuple[str, ...]], ...] = tuple(
     (noun, keys) for noun in NOUNS.values() if (keys := _predicates(noun)) and noun.english not in UNSAID
 )
