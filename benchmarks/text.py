@@ -29,7 +29,14 @@ from nungil.batches.store import Store
 from nungil.text.cleaning import CleaningSettings, Tally, clean_pairs
 from nungil.text.corpus import read_pairs
 from nungil.text.snow.corpus import snow_pairs
-from nungil.text.tokenizers import Sample, Tokenizers, TokenizerSettings, load_tokenizers, save_tokenizers, train_tokenizers
+from nungil.text.tokenizers import (
+    Sample,
+    Tokenizers,
+    TokenizerSettings,
+    load_tokenizers,
+    save_tokenizers,
+    train_tokenizers,
+)
 
 BASE = 100_000  # different snow pairs; larger files repeat them with a number at the end, so that none is a duplicate
 BARE = 200_000  # lines of the comparison with bare SentencePiece
@@ -59,8 +66,14 @@ def compare_sizes(folder: Path, sizes: list[int]) -> None:
     """One row per size."""
     base = [f"{pair.english}\t{pair.korean}" for pair in snow_pairs(BASE, seed=1)]
     learn(folder, base)
-    head = f"{'lines':>9} {'seconds':>8} {'pairs/s':>9} {'of bare':>8} {'peak MB':>8}"
-    print(f"{PROCESSES} processes, snow\n{head} {'epoch s':>8} {'batches/s':>10} {'× training':>10} {'peak MB':>8} {'padding':>8}")
+    print(
+        f"{PROCESSES} processes, snow; store: read → clean → tokenise → write; epoch: batches of 4,096 tokens, padded"
+    )
+    print(f"{'':>9} {'store':>26} {'peak':>17} {'epoch':>8} {'×':>19} {'peak':>9}")
+    print(
+        f"{'lines':>9} {'seconds':>8} {'pairs/s':>9} {'of bare':>8} {'MB':>17} {'seconds':>8} {'batches/s':>10} "
+        f"{'training':>8} {'MB':>9} {'padding':>8}"
+    )
     for size in sizes:
         write_lines(folder / "lines.tsv", base, size)
         bare = [measure("bare", folder)]
@@ -68,9 +81,9 @@ def compare_sizes(folder: Path, sizes: list[int]) -> None:
         bare.append(measure("bare", folder))
         rate, batches = size / stored["seconds"], measure("epoch", folder)
         ratio = rate / np.mean([one["rate"] for one in bare])
-        print(f"{size:>9,} {stored['seconds']:>8.1f} {rate:>9,.0f} {ratio:>8.2f} {stored['peak']:>8.0f}", end="")
-        print(f" {batches['seconds']:>8.1f} {batches['rate']:>10,.0f} {batches['tokens'] / TRAINING:>10,.0f}", end="")
-        print(f" {batches['peak']:>8.0f} {batches['padding']:>8.1%}", flush=True)
+        print(f"{size:>9,} {stored['seconds']:>8.1f} {rate:>9,.0f} {ratio:>8.2f} {stored['peak']:>17.0f}", end="")
+        print(f" {batches['seconds']:>8.1f} {batches['rate']:>10,.0f} {batches['tokens'] / TRAINING:>8,.0f}", end="")
+        print(f" {batches['peak']:>9.0f} {batches['padding']:>8.1%}", flush=True)
 
 
 def learn(folder: Path, lines: list[str]) -> None:
@@ -117,7 +130,10 @@ def bare(folder: Path) -> dict[str, float]:
 def _encode_bare(folder: Path, share: list[tuple[str, str]]) -> float:
     """Pairs a second of `SentencePieceProcessor.encode` on plain lists."""
     tokenizers: Tokenizers = load_tokenizers(folder, SETTINGS)
-    sides = [[tokenizer._prepare(text) for text in side] for tokenizer, side in zip(tokenizers, zip(*share, strict=True), strict=True)]
+    sides = [
+        [tokenizer._prepare(text) for text in side]
+        for tokenizer, side in zip(tokenizers, zip(*share, strict=True), strict=True)
+    ]
     start = time.perf_counter()
     for tokenizer, side in zip(tokenizers, sides, strict=True):
         tokenizer._processor.encode(side, num_threads=1)
@@ -133,12 +149,20 @@ def epoch(folder: Path) -> dict[str, float]:
     torch.set_num_threads(1)
     ids = Store(folder / "ids")
     start = time.perf_counter()
-    lengths = [marked_lengths(ids.columns[side].lengths(), marks) for side, marks in (("source", "both"), ("target", "eos"))]
+    lengths = [
+        marked_lengths(ids.columns[side].lengths(), marks) for side, marks in (("source", "both"), ("target", "eos"))
+    ]
     batches = Order(lengths, budget=4096, seed=1).epoch(0)
     tokens = sum(int(pair_batch(ids, rows).target_keep.sum()) for rows in batches)
     seconds = time.perf_counter() - start
     share = padding_share(batches, lengths)
-    return {"seconds": seconds, "rate": len(batches) / seconds, "tokens": tokens / seconds, "peak": _peak(0), "padding": share}
+    return {
+        "seconds": seconds,
+        "rate": len(batches) / seconds,
+        "tokens": tokens / seconds,
+        "peak": _peak(0),
+        "padding": share,
+    }
 
 
 def _peak(children: int) -> float:
@@ -149,7 +173,7 @@ def _peak(children: int) -> float:
 
 def multi30k_padding(folder: Path) -> None:
     """The share of padding in batches of 4,096 tokens."""
-    sides = [gzip.open(folder / f"train.{language}.gz", "rt").read().splitlines() for language in ("en", "de")]
+    sides = [_lines(folder / f"train.{language}.gz") for language in ("en", "de")]
     samples = Sample(), Sample()
     for sample, texts in zip(samples, sides, strict=True):
         for text in texts:
@@ -157,15 +181,19 @@ def multi30k_padding(folder: Path) -> None:
     tokenizers = train_tokenizers(*samples, TokenizerSettings(joint=True, size=8_000))
     lengths = [tokenizer.encode_many(texts).lengths for tokenizer, texts in zip(tokenizers, sides, strict=True)]
     lengths = [lengths[0] + 2, lengths[1] + 1]
-    print(f"\nMulti30k en→de, joint unigram of 8,000, batches of 4,096: {padding_share(Order(lengths, 4096, 1).epoch(0), lengths):.2%} padding")
+    print(
+        f"\nMulti30k en→de, joint unigram of 8,000, batches of 4,096: {padding_share(Order(lengths, 4096, 1).epoch(0), lengths):.2%} padding"
+    )
 
 
 def hangul_units(folder: Path) -> None:
     """Jamo against syllables on held-out Korean: tokens a sentence, and nats a character of the unigram model."""
-    print("\nHangul by syllable and by jamo, unigram: tokens a sentence, share of byte pieces, nats a character (held out)")
+    print(
+        "\nHangul by syllable and by jamo, unigram: tokens a sentence, share of byte pieces, nats a character (held out)"
+    )
     for name, column, skip in (("bible", 2, 1), ("pydocs", 1, 0)):
         train, valid = (
-            [line.rstrip("\n").split("\t")[column] for line in gzip.open(folder / f"{name}_{part}.tsv.gz", "rt")][skip:]
+            [line.split("\t")[column] for line in _lines(folder / f"{name}_{part}.tsv.gz")][skip:]
             for part in ("train", "valid")
         )
         sample = Sample(15_000)
@@ -173,7 +201,10 @@ def hangul_units(folder: Path) -> None:
             sample.add(text)
         for size in (4_000, 8_000):
             for korean in ("syllable", "jamo"):
-                print(f"{name:>8} {size:>6} {korean:>9}  {_fit(sample, TokenizerSettings(size=size, korean=korean), valid)}", flush=True)
+                print(
+                    f"{name:>8} {size:>6} {korean:>9}  {_fit(sample, TokenizerSettings(size=size, korean=korean), valid)}",
+                    flush=True,
+                )
 
 
 def _fit(sample: Sample, settings: TokenizerSettings, held_out: list[str]) -> str:
@@ -182,7 +213,12 @@ def _fit(sample: Sample, settings: TokenizerSettings, held_out: list[str]) -> st
     tokenizer = train_tokenizer(sample, settings)
     flat, lengths = tokenizer.encode_many(held_out)
     processor = tokenizer._processor
-    scores = np.array([min(processor.get_score(one), -12.0) if processor.is_byte(one) else processor.get_score(one) for one in range(tokenizer.size)])
+    scores = np.array(
+        [
+            min(processor.get_score(one), -12.0) if processor.is_byte(one) else processor.get_score(one)
+            for one in range(tokenizer.size)
+        ]
+    )
     bytes_used = np.mean([processor.is_byte(int(one)) for one in flat])
     return f"{lengths.mean():6.2f} {bytes_used:7.2%} {-scores[flat].sum() / sum(map(len, held_out)):7.3f}"
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import check, explain, info
+from nungil.cli import check, data, explain, info
 from nungil.errors import NungilError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -24,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check.check)
+app.add_typer(data.app, name="data")
 app.command("explain")(explain.explain)
 app.command("info")(info.info)
 
