@@ -105,7 +105,9 @@ def align(paths: Sequence[Path], settings: CorpusSettings) -> Iterator[Source]:
     groups: dict[str, dict[str, Path]] = {}
     for path in paths:
         stem, _, ending = str(path).removesuffix(".gz").rpartition(".")
-        groups.setdefault(stem if len(paths) != 2 else "", {})[ending if len(paths) != 2 else str(path)] = path
+        if len(paths) == 2:  # whatever they are called, they belong together
+            stem, ending = "", str(path)
+        groups.setdefault(stem, {})[ending] = path
     for files in groups.values():
         names = _two_sides(files, settings.columns)
         yield Source((files[names[0]], files[names[1]]), "aligned", settings.encoding, names=names)
