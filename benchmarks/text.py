@@ -35,6 +35,7 @@ from nungil.text.tokenizers import (
     TokenizerSettings,
     load_tokenizers,
     save_tokenizers,
+    train_tokenizer,
     train_tokenizers,
 )
 
@@ -174,53 +175,48 @@ def _peak(children: int) -> float:
 def multi30k_padding(folder: Path) -> None:
     """The share of padding in batches of 4,096 tokens."""
     sides = [_lines(folder / f"train.{language}.gz") for language in ("en", "de")]
-    samples = Sample(), Sample()
-    for sample, texts in zip(samples, sides, strict=True):
-        for text in texts:
-            sample.add(text)
-    tokenizers = train_tokenizers(*samples, TokenizerSettings(joint=True, size=8_000))
+    samples = [_sampled(texts) for texts in sides]
+    tokenizers = train_tokenizers(samples[0], samples[1], TokenizerSettings(joint=True, size=8_000))
     lengths = [tokenizer.encode_many(texts).lengths for tokenizer, texts in zip(tokenizers, sides, strict=True)]
     lengths = [lengths[0] + 2, lengths[1] + 1]
-    print(
-        f"\nMulti30k en→de, joint unigram of 8,000, batches of 4,096: {padding_share(Order(lengths, 4096, 1).epoch(0), lengths):.2%} padding"
-    )
+    share = padding_share(Order(lengths, 4096, 1).epoch(0), lengths)
+    print(f"\nMulti30k en→de, joint unigram of 8,000, batches of 4,096 tokens: {share:.2%} padding")
 
 
 def hangul_units(folder: Path) -> None:
-    """Jamo against syllables on held-out Korean: tokens a sentence, and nats a character of the unigram model."""
-    print(
-        "\nHangul by syllable and by jamo, unigram: tokens a sentence, share of byte pieces, nats a character (held out)"
-    )
+    """Jamo against syllables on held-out Korean."""
+    print("\nHangul, unigram, held out: tokens a sentence, share of byte pieces, nats a character")
     for name, column, skip in (("bible", 2, 1), ("pydocs", 1, 0)):
         train, valid = (
             [line.split("\t")[column] for line in _lines(folder / f"{name}_{part}.tsv.gz")][skip:]
             for part in ("train", "valid")
         )
-        sample = Sample(15_000)
-        for text in train:
-            sample.add(text)
         for size in (4_000, 8_000):
             for korean in ("syllable", "jamo"):
-                print(
-                    f"{name:>8} {size:>6} {korean:>9}  {_fit(sample, TokenizerSettings(size=size, korean=korean), valid)}",
-                    flush=True,
-                )
+                fit = _fit(_sampled(train), TokenizerSettings(size=size, korean=korean), valid)
+                print(f"{name:>8} {size:>6} {korean:>9}  {fit}", flush=True)
 
 
 def _fit(sample: Sample, settings: TokenizerSettings, held_out: list[str]) -> str:
-    from nungil.text.tokenizers import train_tokenizer
-
     tokenizer = train_tokenizer(sample, settings)
     flat, lengths = tokenizer.encode_many(held_out)
-    processor = tokenizer._processor
-    scores = np.array(
-        [
-            min(processor.get_score(one), -12.0) if processor.is_byte(one) else processor.get_score(one)
-            for one in range(tokenizer.size)
-        ]
-    )
-    bytes_used = np.mean([processor.is_byte(int(one)) for one in flat])
-    return f"{lengths.mean():6.2f} {bytes_used:7.2%} {-scores[flat].sum() / sum(map(len, held_out)):7.3f}"
+    every, processor = range(tokenizer.size), tokenizer._processor
+    scores, is_byte = np.array(processor.get_score(list(every))), np.array([processor.is_byte(one) for one in every])
+    scores = np.where(is_byte, np.minimum(scores, -12.0), scores)  # SentencePiece gives bytes no score of their own
+    nats = -scores[flat].sum() / sum(map(len, held_out))
+    return f"{lengths.mean():6.2f} {is_byte[flat].mean():7.2%} {nats:7.3f}"
+
+
+def _sampled(texts: list[str]) -> Sample:
+    sample = Sample(15_000)
+    for text in texts:
+        sample.add(text)
+    return sample
+
+
+def _lines(path: Path) -> list[str]:
+    with gzip.open(path, "rt") as file:
+        return file.read().splitlines()
 
 
 if __name__ == "__main__":

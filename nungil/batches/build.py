@@ -1,12 +1,14 @@
 """From clean records to a store of ids: cut into tokens in several processes, written in one order. Knows no torch."""
 
 import os
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,15 +131,18 @@ def _cut(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes:
 
 
 def _cut_apart(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes: int) -> Iterator[Columns]:
-    """In several processes, a few chunks ahead of the writer: memory stays flat however long the corpus.
-
-    Processes are spawned, not forked: a fork of a process in which torch has started its threads can hang.
-    """
-    with get_context("spawn").Pool(processes, _take_cutter, (cutter,)) as pool:
+    """In several processes, a few chunks ahead of the writer: memory stays flat however long the corpus."""
+    with get_context(_way_to_start()).Pool(processes, _take_cutter, (cutter,)) as pool:
         pending = deque(pool.apply_async(_cut_one, (chunk,)) for chunk in islice(chunks, processes + 2))
         while pending:
             yield pending.popleft().get()
             pending.extend(pool.apply_async(_cut_one, (chunk,)) for chunk in islice(chunks, 1))
+
+
+def _way_to_start() -> Literal["fork", "spawn"]:
+    """A fork starts at once, but may hang where threads run: torch's, or the caller's. Then processes are spawned."""
+    alone = threading.active_count() == 1 and "torch" not in sys.modules
+    return "fork" if sys.platform == "linux" and alone else "spawn"
 
 
 _cutter: Callable[[Chunk], Columns]
