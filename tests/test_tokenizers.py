@@ -18,6 +18,7 @@ from nungil.text.tokenizers import (
     TokenizerSettings,
     WordTokenizer,
     load_tokenizers,
+    pieces,
     save_tokenizers,
     train_tokenizer,
     train_tokenizers,
@@ -53,6 +54,24 @@ nasty = st.sampled_from(
 def test_any_nfc_text_survives_sentencepiece(kind, text):
     tokenizer = PIECES[kind]
     assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.parametrize("kind", PIECES, ids=str)
+@given(texts=st.lists(st.text(st.sampled_from("snow 눈길을 걷는다. é\t▁"))))
+def test_word_by_word_is_what_sentencepiece_does_with_the_whole(kind, texts):
+    tokenizer = PIECES[kind]
+    whole = tokenizer._processor.encode([tokenizer._prepare(text) for text in texts])
+    assert [tokenizer.encode(text) for text in texts] == whole
+    assert tokenizer.encode_many(texts).flat.tolist() == [one for ids in whole for one in ids]
+
+
+def test_words_that_are_forgotten_are_learned_again(monkeypatch):
+    monkeypatch.setattr(pieces, "REMEMBERED", 20)
+    monkeypatch.setattr(pieces, "AT_ONCE", 3)
+    forgetful = PieceTokenizer(PIECES["bpe", "jamo"].to_bytes(), "jamo")
+    texts = ENGLISH[:30] + KOREAN[:30]
+    assert forgetful.encode_many(texts).flat.tolist() == PIECES["bpe", "jamo"].encode_many(texts).flat.tolist()
+    assert len(forgetful._words) <= 40
 
 
 @pytest.mark.parametrize("kind", PIECES, ids=str)

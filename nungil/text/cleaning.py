@@ -12,7 +12,7 @@ from pydantic import Field
 
 from nungil.records import Labelled, Pair
 from nungil.settings import Settings
-from nungil.text.seen import Hashes, Seen, hash_texts
+from nungil.text.seen import Hashes, Seen
 from nungil.text.tidy import repairs, tidy
 
 Record = TypeVar("Record", bound=Pair | Labelled)
@@ -120,13 +120,13 @@ def clean_labelled(
 
 
 def record_hashes(records: Iterable[Pair | Labelled]) -> Hashes:
-    """A hash per record, of both its texts: what makes a duplicate."""
-    return hash_texts(f"{first}\t{second}" for first, second, _, _ in records)
+    """A hash per record, of both its texts: what makes a duplicate. Good for as long as this process lives."""
+    return np.array([hash(record[:2]) for record in records], dtype=np.int64).view(np.uint64)
 
 
 def text_hashes(records: Iterable[Pair | Labelled]) -> Hashes:
-    """A hash per record, of its first text only."""
-    return hash_texts(record[0] for record in records)
+    """A hash per record, of its first text only. Good for as long as this process lives."""
+    return np.array([hash(record[0]) for record in records], dtype=np.int64).view(np.uint64)
 
 
 def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
@@ -190,6 +190,9 @@ class _Sieve(Generic[Record]):
         tally = self.tally
         tally.read += len(tidied)
         tally.kept += reasons.count(None)
+        if reasons.count(None) == len(reasons):
+            yield from tidied
+            return
         tally.dropped.update(reason for reason in reasons if reason is not None)
         for record, reason in zip(tidied, reasons, strict=True):
             if reason is None:
@@ -201,9 +204,9 @@ class _Sieve(Generic[Record]):
 def mark(reasons: list[str | None], records: list[Record], reason: str, test: Callable[[list[Record]], Mask]) -> None:
     """Give the reason to the records that have none yet and fail the test."""
     places = [place for place, found in enumerate(reasons) if found is None]
-    for place, failed in zip(places, test([records[place] for place in places]).tolist(), strict=True):
-        if failed:
-            reasons[place] = reason
+    standing = records if len(places) == len(records) else [records[place] for place in places]
+    for place in np.flatnonzero(test(standing)):
+        reasons[places[place]] = reason
 
 
 def tidied_record(record: Record, changed: Counter[str]) -> Record:

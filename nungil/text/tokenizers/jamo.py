@@ -3,12 +3,12 @@
 import re
 import unicodedata
 
-_SYLLABLE = re.compile("[가-힣]")
+_SYLLABLES = re.compile("[가-힣]+")
 
 
 def to_jamo(text: str) -> str:
-    """Every Hangul syllable as two or three conjoining jamo (Unicode NFD). A text without Hangul stays as it is."""
-    return unicodedata.normalize("NFD", text) if _SYLLABLE.search(text) else text
+    """Every Hangul syllable as two or three conjoining jamo (Unicode NFD); all else stays as it is."""
+    return text if text.isascii() else _SYLLABLES.sub(lambda found: unicodedata.normalize("NFD", found[0]), text)
 
 
 def from_jamo(text: str) -> str:

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal
 
 import sentencepiece
@@ -14,6 +15,8 @@ from nungil.text.tokenizers.jamo import from_jamo, to_jamo
 SPACE = "▁"  # what SentencePiece writes for a space, and would give back as one
 ESCAPE = "\ue000"  # a private character: ESCAPE a stands for itself, ESCAPE b for a true ▁
 LONGEST = 100_000  # bytes; SentencePiece leaves out longer lines without a word, and its own limit is 4,192
+AT_ONCE = 4_096  # texts that are cut together
+REMEMBERED = 100_000  # words whose ids are kept: some 20 MB, and most of any text
 THREADS = 2  # part of the result: another number of threads may give another model
 
 Korean = Literal["syllable", "jamo"]
@@ -29,6 +32,7 @@ class PieceTokenizer(Tokenizer):
         except (RuntimeError, ValueError) as error:
             raise CheckpointError(f"not a SentencePiece model: {_reason(error)}") from None
         _refuse_other_specials(self._processor)
+        self._words: dict[str, list[int]] = {}
 
     def __getstate__(self) -> dict[str, object]:
         return {"model": self.model, "korean": self.korean}
@@ -43,11 +47,19 @@ class PieceTokenizer(Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text."""
-        return list(self._processor.encode(self._prepare(text)))
+        return self.encode_many([text]).flat.tolist()
 
     def encode_many(self, texts: list[str]) -> Ids:
-        """The ids of many texts, on one core: whoever has many runs several processes."""
-        return Ids.join(self._processor.encode([self._prepare(text) for text in texts], num_threads=1))
+        """The ids of many texts, on one core: whoever has many runs several processes.
+
+        No piece crosses a space, so texts are cut word by word, and a word met before need not be cut again.
+        """
+        ids: list[list[int]] = []
+        for start in range(0, len(texts), AT_ONCE):
+            split = [text.split(" ") if text else [] for text in texts[start : start + AT_ONCE]]
+            known = self._know(set().union(*split))
+            ids += [list(chain.from_iterable(map(known.__getitem__, words))) for words in split]
+        return Ids.join(ids)
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of some ids."""
@@ -60,6 +72,20 @@ class PieceTokenizer(Tokenizer):
     def to_bytes(self) -> bytes:
         """The model as SentencePiece wrote it."""
         return self.model
+
+    def _know(self, words: set[str]) -> dict[str, list[int]]:
+        """The ids of these words and perhaps of others; too many, and all but these are forgotten."""
+        known = self._words
+        new = [word for word in words if word not in known]
+        if len(known) + len(new) > REMEMBERED:
+            known, new = {}, list(words)
+        known.update(
+            zip(new, self._processor.encode([self._prepare(word) for word in new], num_threads=1), strict=True)
+        )
+        if "" in words:  # between two spaces stands an empty word: a space of its own
+            known[""] = [self._processor.piece_to_id(SPACE)]
+        self._words = known
+        return known
 
     def _prepare(self, text: str) -> str:
         if self.korean == "jamo":
