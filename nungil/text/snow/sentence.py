@@ -61,7 +61,8 @@ def listing(rng: Random, size: int, plan: Plan) -> Piece | None:
         share = left // (more + 1) + (int(rng.random() * 5) - 2 if more else 0)
         ending: Ending = "and" if more else plan.ending
         slack = SLACK if more else plan.slack
-        part = Plan(style, ending, plan.inner, not pieces, said, negative=False, stage=plan.stage, slack=slack)
+        timed = not pieces and style != "habit"  # one habit's day is not another's
+        part = Plan(style, ending, plan.inner, timed, said, negative=False, stage=plan.stage, slack=slack)
         found = one_clause(rng, share if more else left, part)
         if found is None:
             return None
