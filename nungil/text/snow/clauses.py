@@ -101,6 +101,7 @@ def clause(rng: Random, size: int, plan: Plan) -> Clause | None:
     if not fits:
         return None
     said = {action.base, subject.name, thing.english if thing else action.base}
+    said |= {parts[name].english[-1] for name in ("recipient", "companion") if name in parts}
     if "errand" in parts:
         said |= {"go", parts["errand"].english[-2]}
     elif "place" in parts:
