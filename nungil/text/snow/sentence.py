@@ -101,7 +101,7 @@ def contrast(rng: Random, size: int, slack: int) -> Piece | None:
     if first is None or first.action is None:
         return None
     plan = Plan(style, "final", False, False, first.said - {first.action.base}, first.action, True, stage, True, slack)
-    if whole:
+    if whole and first.action.what:
         found = _tried(rng, size - 1 - len(first.piece.english), plan)
         second = found.piece if found else None
     else:
