@@ -4,6 +4,7 @@ import pytest
 
 from nungil.text.snow.adjectives import ADJECTIVES
 from nungil.text.snow.doings import ACTIONS
+from nungil.text.snow.predicates import Form, verb_group
 from nungil.text.snow.verbs import (
     EXIST,
     IDA,
@@ -295,3 +296,34 @@ def test_be_have_and_lack():
     assert past_stem(Verb("아니다", describes=True)) == "아니었"
     assert plain(Verb("되다"), "past") == "됐다"
     assert plain(Verb("모르다", "르"), "past") == "몰랐다"
+
+
+@pytest.mark.parametrize(
+    ("base", "english", "korean"),
+    [
+        ("eat", "did not eat", "먹지 않았다"),
+        ("remember", "did not remember", "기억하지 못했다"),
+        ("find", "did not find", "찾지 못했다"),
+        ("know", "did not know", "몰랐다"),
+        ("need", "did not need", "필요하지 않았다"),
+    ],
+)
+def test_what_is_not_willed_is_denied_with_a_verb_of_its_own(base, english, korean):
+    action = next(action for action in ACTIONS if action.base == base)
+    found = verb_group(action, Form("past", negative=True), "final", third=True, first=False)
+    assert (" ".join(found.english), " ".join(found.korean)) == (english, korean)
+
+
+@pytest.mark.parametrize(
+    ("modal", "first", "english", "korean"),
+    [
+        ("can", True, "can eat", "먹을 수 있다"),
+        ("must", True, "must eat", "먹어야 한다"),
+        ("want", True, "want to eat", "먹고 싶다"),
+        ("want", False, "wants to eat", "먹고 싶어 한다"),
+    ],
+)
+def test_modal_verbs(modal, first, english, korean):
+    action = next(action for action in ACTIONS if action.base == "eat")
+    found = verb_group(action, Form("present", modal=modal), "final", third=not first, first=first)
+    assert (" ".join(found.english), " ".join(found.korean)) == (english, korean)

@@ -94,7 +94,7 @@ def _file(path: Path, lines: Iterator[str], overwrite: bool) -> None:
 def _folder(
     folder: Path, task: Task, direction: Direction, request: tuple[int, int, tuple[int, int], bool], overwrite: bool
 ) -> None:
-    """Three files that share no sentence; either all of them appear or none."""
+    """Three files that share no sentence; an error while they are made leaves none of them."""
     from nungil.text.atomic import whole_file
     from nungil.text.snow.corpus import SPLITS, make_splits, turned
     from nungil.text.snow.senses import sense_line, sense_splits

@@ -30,7 +30,7 @@ PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "
 LONGEST_OBJECT = 4
 THIN = frozenset(listed("walk run play dance swim study work rest sleep spend"))  # who walked? where? say more
 TIMELESS = frozenset({"spend", "come", "pass", "end", "smile"})  # a night has its own time, a smile any
-LEISURE = frozenset({"swim", "dance", "sing", "play", "ride", "watch"})  # what nobody must
+LEISURE = frozenset({"swim", "dance", "sing", "play", "ride", "watch", "walk", "run"})  # what nobody must
 UNFORCED = frozenset({"happily", "slowly", "loudly", "well"})  # how nobody must do a thing
 GENERIC = frozenset({"youngsters", "animals"})  # of whom one says what they all do
 ONES_OWN = frozenset(listed("want need know remember believe understand expect"))  # and this is each one's own
@@ -101,11 +101,25 @@ def clause(rng: Random, size: int, plan: Plan) -> Clause | None:
     if not fits:
         return None
     said = {action.base, subject.name, thing.english if thing else action.base}
+    said |= {parts[name].english[-1] for name in ("recipient", "companion") if name in parts}
     if "errand" in parts:
         said |= {"go", parts["errand"].english[-2]}
     elif "place" in parts:
         said.add(parts["place"].english[-1])
     return Clause(_arrange(draft, parts, thing), frozenset(said), action)
+
+
+def refusal(rng: Random, action: Action, style: Style, plan: Plan) -> Piece | None:
+    """`I do not` ↔ 나는 좋아하지 않는다: English leaves the verb unsaid, Korean the object."""
+    form = choose_form(rng, style, True)
+    subject = choose_subject(rng, action, form, 2 + _least(action), plan)
+    if subject is None or subject.name in plan.said:
+        return None
+    full = verb_group(action, form, "final", subject.third, subject.name in ("I", "we"))
+    kept = tuple(link for link in full.links if link[0] < 2)
+    unsaid = () if len(full.korean) == 1 else ((0, 0, False),)  # `do` stands for the verb
+    verb = Piece(full.english[:2], full.korean, tuple(sorted({*kept, *unsaid})))
+    return weave((with_particle(subject.piece, "은/는"), verb), (0, 1))
 
 
 def choose_form(rng: Random, style: Style, negative: bool | None) -> Form:
@@ -128,7 +142,7 @@ def choose_subject(rng: Random, action: Action, form: Form, left: int, plan: Pla
         return None if (form.modal == "want" and subject.name == "you") or _unclear(action, form, subject) else subject
     noun = pick(rng, action.who)
     generic = habitual and noun.kind in GENERIC and action.base not in ONES_OWN and not staged
-    found = subject_of(rng, noun, longest, generic, staged or (habitual and not generic))
+    found = subject_of(rng, noun, longest, generic, staged or (form.tense == "present" and not generic))
     if found is None or _unclear(action, form, found):
         return None
     if left < 8 or action.presents or plan.inner or plan.brief or rng.random() < 0.5:
@@ -246,7 +260,7 @@ def _manner(rng: Random, draft: Draft, parts: Parts) -> tuple[str, Piece] | None
     name = pick(rng, draft.action.how)
     if name in ("together", "alone") and ((name == "together") != draft.subject.plural or "companion" in parts):
         return None
-    if draft.form.modal == "must" and name in UNFORCED:
+    if draft.form.modal and name in UNFORCED and (draft.form.modal, name) != ("can", "well"):
         return None
     return "manner", MANNERS[name]
 

@@ -109,7 +109,7 @@ fish 0 생선 fresh
 cookie - 쿠키 sweet delicious small
 cake - 케이크 big sweet delicious
 egg - 달걀 fresh
-potato potatoes 감자 big small hot
+potato potatoes 감자 big small
 carrot - 당근 fresh
 chocolate 0 초콜릿 sweet expensive
 """

@@ -19,6 +19,9 @@ from nungil.text.snow.verbs import (
     negative,
 )
 
+# Not to see is not a choice: 보지 못했다. 보지 않았다 would mean that one would not look.
+UNWILLED = frozenset({"remember", "understand", "hear", "see", "find"})
+NOT_ABLE = Verb("못하다")
 KNOW, NOT_KNOW = Verb("알다"), Verb("모르다", "르")
 Modal = Literal["", "can", "must", "want"]
 
@@ -58,7 +61,10 @@ def _negative(action: Action, form: Form, ending: Ending, third: bool) -> Piece:
     if action.korean == KNOW:  # 알지 않는다 is not said: not to know is a verb of its own
         korean = inflect(NOT_KNOW, form.tense, ending)
         return Piece((_helper(form, third), "not", action.base), korean, ((0, 0, False), (1, 0, True), (2, 0, True)))
-    korean = negative(action.korean, form.tense, ending)
+    if action.base in UNWILLED:
+        korean = (action.korean.stem + "지", *inflect(NOT_ABLE, form.tense, ending))
+    else:
+        korean = negative(action.korean, form.tense, ending)
     absorbed = (0, len(korean) - 1, form.tense == "future")  # 것이다 is a word of its own, as `will` is
     return Piece((_helper(form, third), "not", action.base), korean, (absorbed, (1, 1, True), (2, 0, True)))
 

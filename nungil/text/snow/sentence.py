@@ -3,7 +3,7 @@
 from functools import cache
 from random import Random
 
-from nungil.text.snow.clauses import Clause, Plan, clause
+from nungil.text.snow.clauses import Clause, Plan, clause, refusal
 from nungil.text.snow.nouns import KINDS, NOUNS, listed
 from nungil.text.snow.phrases import PRONOUNS, Specified, Subject, phrase, pick
 from nungil.text.snow.pieces import Piece, weave, with_particle, word
@@ -61,7 +61,8 @@ def listing(rng: Random, size: int, plan: Plan) -> Piece | None:
         share = left // (more + 1) + (int(rng.random() * 5) - 2 if more else 0)
         ending: Ending = "and" if more else plan.ending
         slack = SLACK if more else plan.slack
-        part = Plan(style, ending, plan.inner, not pieces, said, negative=False, stage=plan.stage, slack=slack)
+        timed = not pieces and style != "habit"  # one habit's day is not another's
+        part = Plan(style, ending, plan.inner, timed, said, negative=False, stage=plan.stage, slack=slack)
         found = one_clause(rng, share if more else left, part)
         if found is None:
             return None
@@ -92,18 +93,22 @@ def _with_word(piece: Piece, conjunction: str) -> Piece:
 
 
 def contrast(rng: Random, size: int, slack: int) -> Piece | None:
-    """`Minsu likes snow, but I do not like rain`: the same thing done by one and not by another."""
-    denied = 5 + int(rng.random() * 3)
+    """`Minsu likes snow, but I do not`: one does it and another does not, or not to the same thing."""
     stage, style = pick(rng, CASTED), pick(rng, CONTRASTED)
+    whole = style == "state" and rng.random() < 0.4
+    denied = 5 + int(rng.random() * 3) if whole else 4
     first = _tried(rng, size - 1 - denied, Plan(style, "but", negative=False, stage=stage, brief=True, slack=slack))
     if first is None or first.action is None:
         return None
-    said = first.said - {first.action.base}
-    plan = Plan(style, "final", False, False, said, first.action, True, stage, brief=True, slack=slack)
-    second = _tried(rng, size - 1 - len(first.piece.english), plan)
-    if second is None:
+    plan = Plan(style, "final", False, False, first.said - {first.action.base}, first.action, True, stage, True, slack)
+    if whole and first.action.what:
+        found = _tried(rng, size - 1 - len(first.piece.english), plan)
+        second = found.piece if found else None
+    else:
+        second = refusal(rng, first.action, style, plan)
+    if second is None or len(second.english) + len(first.piece.english) + 1 not in range(size - slack, size + 1):
         return None
-    return weave((_with_word(_comma(first.piece, korean=False), "but"), second.piece), (0, 1))
+    return weave((_with_word(_comma(first.piece, korean=False), "but"), second), (0, 1))
 
 
 def _tried(rng: Random, size: int, plan: Plan) -> Clause | None:
