@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Literal
 
 import sentencepiece
@@ -15,7 +14,7 @@ from nungil.text.tokenizers.jamo import from_jamo, to_jamo
 SPACE = "▁"  # what SentencePiece writes for a space, and would give back as one
 ESCAPE = "\ue000"  # a private character: ESCAPE a stands for itself, ESCAPE b for a true ▁
 LONGEST = 100_000  # bytes; SentencePiece leaves out longer lines without a word, and its own limit is 4,192
-AT_ONCE = 4_096  # texts that are cut together
+FEW = 20  # words below which a call for each is faster than one for all, which starts a thread
 REMEMBERED = 100_000  # words whose ids are kept: some 20 MB, and most of any text
 THREADS = 2  # part of the result: another number of threads may give another model
 
@@ -47,19 +46,12 @@ class PieceTokenizer(Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text."""
-        return self.encode_many([text]).flat.tolist()
+        (ids,) = self._encode([text])
+        return ids
 
     def encode_many(self, texts: list[str]) -> Ids:
-        """The ids of many texts, on one core: whoever has many runs several processes.
-
-        No piece crosses a space, so texts are cut word by word, and a word met before need not be cut again.
-        """
-        ids: list[list[int]] = []
-        for start in range(0, len(texts), AT_ONCE):
-            split = [text.split(" ") if text else [] for text in texts[start : start + AT_ONCE]]
-            known = self._know(set().union(*split))
-            ids += [list(chain.from_iterable(map(known.__getitem__, words))) for words in split]
-        return Ids.join(ids)
+        """The ids of many texts, on one core: whoever has many runs several processes."""
+        return Ids.join(self._encode(texts))
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of some ids."""
@@ -73,19 +65,31 @@ class PieceTokenizer(Tokenizer):
         """The model as SentencePiece wrote it."""
         return self.model
 
-    def _know(self, words: set[str]) -> dict[str, list[int]]:
-        """The ids of these words and perhaps of others; too many, and all but these are forgotten."""
+    def _encode(self, texts: list[str]) -> list[list[int]]:
+        """No piece crosses a space, so texts are cut word by word, and a word met before need not be cut again."""
         known = self._words
+        found = [_put_together(text, known) for text in texts]
+        new = [place for place, ids in enumerate(found) if ids is None]
+        if new:
+            known = self._learn({word for place in new for word in texts[place].split(" ")})
+        for place in new:
+            found[place] = _put_together(texts[place], known)
+        return [ids or [] for ids in found]
+
+    def _learn(self, words: set[str]) -> dict[str, list[int]]:
+        """The ids of these words and of others; when there are too many, all are forgotten but these."""
+        known = self._words if len(self._words) + len(words) <= REMEMBERED else {}
         new = [word for word in words if word not in known]
-        if len(known) + len(new) > REMEMBERED:
-            known, new = {}, list(words)
-        known.update(
-            zip(new, self._processor.encode([self._prepare(word) for word in new], num_threads=1), strict=True)
-        )
+        known.update(zip(new, self._cut([self._prepare(word) for word in new]), strict=True))
         if "" in words:  # between two spaces stands an empty word: a space of its own
             known[""] = [self._processor.piece_to_id(SPACE)]
         self._words = known
         return known
+
+    def _cut(self, words: list[str]) -> list[list[int]]:
+        if len(words) < FEW:
+            return [list(self._processor.encode(word)) for word in words]
+        return list(self._processor.encode(words, num_threads=1))
 
     def _prepare(self, text: str) -> str:
         if self.korean == "jamo":
@@ -95,6 +99,18 @@ class PieceTokenizer(Tokenizer):
     def _restore(self, text: str) -> str:
         text = text if ESCAPE not in text else _unescape(text)
         return from_jamo(text) if self.korean == "jamo" else text
+
+
+def _put_together(text: str, known: dict[str, list[int]]) -> list[int] | None:
+    """The ids of a text whose words are all known."""
+    ids: list[int] = []
+    if text:
+        try:
+            for word in text.split(" "):
+                ids += known[word]
+        except KeyError:
+            return None
+    return ids
 
 
 def train_pieces(
