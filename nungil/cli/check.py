@@ -73,7 +73,7 @@ def check(
         for fault in found.faults:
             say(f"nungil: {fault}")
         raise typer.Exit(CorpusError.exit_code)
-    say(_next(found, files, rejected))
+    say(_next(found, rejected))
 
 
 def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
@@ -154,8 +154,7 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
         write(f"  and {len(rows) - LABELS_SHOWN:,} more")
 
 
-def _next(found: "Checkup", files: list[str], rejected: Path | None) -> str:
+def _next(found: "Checkup", rejected: Path | None) -> str:
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
-    given = " ".join(files[:2]) + (" …" if len(files) > 2 else "")
-    return f"Next: nungil train --train {given} --out runs/mine"
+    return "Next: the same with --json, for every number"

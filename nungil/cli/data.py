@@ -88,7 +88,7 @@ def _file(path: Path, lines: Iterator[str], overwrite: bool) -> None:
         for line in lines:
             text.write(line + "\n")
             count += 1
-    say(f"Wrote {count} lines to {path}\nNext: head -n 3 {path}")
+    say(f"Wrote {count} lines to {path}\nNext: nungil check {path}")
 
 
 def _folder(
@@ -110,7 +110,8 @@ def _folder(
             for split, made in make_splits(*request):
                 pair = turned(made.pair) if direction == "ko-en" else made.pair
                 files[split].write("\t".join(pair) + "\n")
-    say(f"Wrote {request[0]} lines to {', '.join(map(str, paths.values()))}\nNext: head -n 3 {paths['train']}")
+    say(f"Wrote {request[0]} lines to {', '.join(map(str, paths.values()))}")
+    say(f"Next: nungil check {paths['train']} --test {paths['test']}")
 
 
 def _refuse(paths: list[Path], overwrite: bool) -> None:
