@@ -1,5 +1,8 @@
 """From records to a store: the same bytes in any number of processes, nothing half-written, errors in a sentence."""
 
+import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 
@@ -7,7 +10,8 @@ import pytest
 
 from nungil.batches import build
 from nungil.batches.build import build_labelled_store, build_pair_store
-from nungil.errors import CorpusError
+from nungil.batches.workers import map_in_order
+from nungil.errors import CorpusError, ResourceError
 from nungil.records import Labelled, Pair
 from nungil.text.tokenizers import Sample, Tokenizers, TokenizerSettings, train_tokenizer
 
@@ -80,6 +84,39 @@ def test_an_error_in_another_process_arrives_as_it_was(tmp_path, tokenizers, mon
     with pytest.raises(CorpusError, match="label 'ugly' is not one of good"):
         build_labelled_store(texts, tokenizers.source, ("good",), tmp_path / "ids", processes=2)
     assert list(tmp_path.iterdir()) == []
+
+
+def _square(number):
+    if number == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 17])
+def test_several_processes_answer_in_order(count):
+    assert list(map_in_order(_square, range(count), 3)) == [number * number for number in range(count)]
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+def test_a_process_that_is_killed_ends_the_work_and_does_not_hang(after):
+    with pytest.raises(ResourceError, match="a process that cut text into tokens was killed"):
+        list(map_in_order(_square, [*range(after), "die", *range(9)], 2))
+
+
+def test_only_a_few_items_are_under_way():
+    taken = []
+
+    def items():
+        for number in range(50):
+            taken.append(number)
+            yield number
+
+    answers = map_in_order(_square, items(), 2)
+    for number in range(10):
+        assert next(answers) == number * number
+        assert len(taken) <= number + 4
+    answers.close()
+    assert not multiprocessing.active_children()
 
 
 def test_nothing_to_store_is_an_error(tmp_path, tokenizers):

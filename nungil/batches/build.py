@@ -1,19 +1,16 @@
 """From clean records to a store of ids: cut into tokens in several processes, written in one order. Knows no torch."""
 
 import os
-import sys
-import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nungil.batches.store import Store, StoreWriter
+from nungil.batches.workers import map_in_order
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.tokenizers.base import Ids, Tokenizer
@@ -124,37 +121,10 @@ def _chunks(records: Iterable[Pair] | Iterable[Labelled]) -> Iterator[Chunk]:
 def _cut(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes: int) -> Iterator[Columns]:
     """Each chunk as ids, in order; in this process if there is little to do."""
     beginning = list(islice(chunks, SMALL // CHUNK))
+    everything = chain(beginning, chunks)
     if processes == 1 or len(beginning) < SMALL // CHUNK:
-        yield from map(cutter, chain(beginning, chunks))
-    else:
-        yield from _cut_apart(chain(beginning, chunks), cutter, processes)
-
-
-def _cut_apart(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes: int) -> Iterator[Columns]:
-    """In several processes, a few chunks ahead of the writer: memory stays flat however long the corpus."""
-    with get_context(_way_to_start()).Pool(processes, _take_cutter, (cutter,)) as pool:
-        pending = deque(pool.apply_async(_cut_one, (chunk,)) for chunk in islice(chunks, processes + 2))
-        while pending:
-            yield pending.popleft().get()
-            pending.extend(pool.apply_async(_cut_one, (chunk,)) for chunk in islice(chunks, 1))
-
-
-def _way_to_start() -> Literal["fork", "spawn"]:
-    """A fork starts at once, but may hang where threads run: torch's, or the caller's. Then processes are spawned."""
-    alone = threading.active_count() == 1 and "torch" not in sys.modules
-    return "fork" if sys.platform == "linux" and alone else "spawn"
-
-
-_cutter: Callable[[Chunk], Columns]
-
-
-def _take_cutter(cutter: Callable[[Chunk], Columns]) -> None:
-    global _cutter  # each process has its own, given once when it starts
-    _cutter = cutter
-
-
-def _cut_one(chunk: Chunk) -> Columns:
-    return _cutter(chunk)
+        return map(cutter, everything)
+    return map_in_order(cutter, everything, processes)
 
 
 def _cores() -> int:

@@ -1,0 +1,101 @@
+"""A function over many items in several processes, in order: memory stays flat, and a process that dies is noticed.
+
+Each process has a pipe and one item at a time. There are no threads, which would fight with the reader for Python's lock,
+and no queue that a killed process could leave waiting for ever.
+"""
+
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkContext, SpawnContext
+from multiprocessing.process import BaseProcess
+from typing import Generic, TypeVar
+
+from nungil.errors import ResourceError
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+class Worker(Generic[Item, Answer]):
+    """One process, and the pipe to it."""
+
+    def __init__(self, context: "ForkContext | SpawnContext", function: Callable[[Item], Answer]) -> None:
+        self._pipe, theirs = context.Pipe()
+        self._process: BaseProcess = context.Process(target=_work, args=(function, theirs), daemon=True)
+        self._process.start()
+        theirs.close()  # only the process holds its end now: if it dies, this end is told
+
+    def give(self, item: Item) -> None:
+        """Hand over an item; the answer to the one before must have been taken."""
+        try:
+            self._pipe.send(item)
+        except (BrokenPipeError, ConnectionResetError):
+            raise _died() from None
+
+    def take(self) -> Answer:
+        """Wait for the answer. An error of the function is raised here as it was raised there."""
+        try:
+            answer, error = self._pipe.recv()
+        except (EOFError, ConnectionResetError):
+            raise _died() from None
+        if error is not None:
+            raise error
+        return answer  # type: ignore[no-any-return]
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._pipe.close()
+        self._process.terminate()
+        self._process.join()
+
+
+def map_in_order(function: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[Answer]:
+    """`map(function, items)` in several processes; only as many items as processes are under way."""
+    context = _context()
+    workers = [Worker[Item, Answer](context, function) for _ in range(processes)]
+    free, busy = deque(workers), deque[Worker[Item, Answer]]()
+    try:
+        for item in items:
+            done = None
+            if not free:
+                free.append(busy.popleft())
+                done = [free[0].take()]
+            busy.append(free.popleft())
+            busy[-1].give(item)  # before the answer is handed on, so that the process is never idle for long
+            if done is not None:
+                yield done[0]
+        while busy:
+            yield busy.popleft().take()
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def _context() -> "ForkContext | SpawnContext":
+    """A fork starts at once, but may hang where threads run: torch's, or the caller's. Then processes are spawned."""
+    alone = threading.active_count() == 1 and "torch" not in sys.modules
+    return get_context("fork") if sys.platform == "linux" and alone else get_context("spawn")
+
+
+def _work(function: Callable[[Item], Answer], pipe: "Connection[object, object]") -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads, which then stops this one
+    while True:
+        try:
+            item = pipe.recv()
+        except EOFError:
+            return
+        try:
+            pipe.send((function(item), None))  # type: ignore[arg-type]
+        except Exception as error:  # whatever it is, it is raised where the answer is taken
+            pipe.send((None, error))
+
+
+def _died() -> ResourceError:
+    return ResourceError(
+        "a process that cut text into tokens was killed, perhaps for want of memory; try fewer processes"
+    )
