@@ -1,7 +1,7 @@
 """A function over many items in several processes, in order: memory stays flat, and a process that dies is noticed.
 
-Each process has a pipe and one item at a time. There are no threads, which would fight with the reader for Python's lock,
-and no queue that a killed process could leave waiting for ever.
+Each process has a pipe and one item at a time. There are no threads, which would fight with the reader for Python's
+lock, and no queue that a killed process could leave waiting for ever.
 """
 
 import signal
@@ -96,6 +96,4 @@ def _work(function: Callable[[Item], Answer], pipe: "Connection[object, object]"
 
 
 def _died() -> ResourceError:
-    return ResourceError(
-        "a process that cut text into tokens was killed, perhaps for want of memory; try fewer processes"
-    )
+    return ResourceError("a process that cut text into tokens was killed, perhaps for want of memory")
