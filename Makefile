@@ -35,7 +35,7 @@ test: $(INSTALLED)
 	@$(RUN) -m pytest
 
 quick: $(INSTALLED)
-	@$(RUN) -m pytest -m "not slow"
+	@$(RUN) -m pytest -m "not slow" --hypothesis-profile=quick
 
 check: $(INSTALLED)
 	@$(RUN) -m ruff check
@@ -49,6 +49,7 @@ format: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@$(RUN) benchmarks/attention.py
+	@$(RUN) benchmarks/text.py --lines 100000,1000000
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,6 +8,7 @@ from hypothesis import settings
 from jaxtyping import config
 
 settings.register_profile("nungil", deadline=None, print_blob=True)
+settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)  # for `make quick`
 settings.load_profile("nungil")
 
 

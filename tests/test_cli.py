@@ -162,7 +162,7 @@ def test_examples_are_listed():
     ],
 )
 def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, message):
-    found = run(*arguments)
+    found = invoke(*arguments)
     assert (found.returncode, found.stdout, found.stderr.rstrip("\n")) == (code, "", message)
 
 
@@ -202,7 +202,7 @@ def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, messa
 def test_bad_numbers_files_are_refused(tmp_path, text, message):
     path = tmp_path / "bad.json"
     path.write_text(text)
-    found = run("explain", "--numbers", str(path))
+    found = invoke("explain", "--numbers", str(path))
     assert (found.returncode, found.stdout) == (2, "")
     assert message in found.stderr
     assert "Traceback" not in found.stderr
@@ -236,6 +236,7 @@ def test_a_reader_that_stops_early_is_no_error():
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_no_number_is_cut_in_a_narrow_terminal():
     """On a real terminal of 60 columns the table is laid out in parts; each number of the wide one is still there."""
     wide = invoke("explain", "--example", "coverage").stdout.split()

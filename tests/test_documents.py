@@ -66,6 +66,7 @@ def test_each_command_prints_what_the_document_says(command, output, tmp_path):
         assert printed == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_program_runs(program, tmp_path):
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)

@@ -168,6 +168,7 @@ def test_one_step_at_a_time_in_float32():
         assert torch.allclose(step.context, whole.context[:, t, None], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_compiles_whole_with_a_mask():
     """In a process of its own: the shape checks of the test run cannot be compiled."""
     script = """
