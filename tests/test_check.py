@@ -303,3 +303,45 @@ def test_bars_fill_the_width_and_small_counts_are_seen():
         "  none   0",
     ]
     assert max(map(len, lines)) <= 40
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (
+            "a.csv",
+            b"en,ko\nGood morning, Mr Kim,\xec\x95\x88\xeb\x85\x95\n",
+            "a.csv:2: 3 columns where the first row has 2; a comma inside a text needs quotes around that text",
+        ),
+        (
+            "a.tsv",
+            b"snow\tnun\rroad\tgil\r",
+            r"a.tsv:1: the line ends are \r alone, as on a very old Macintosh; save the file with \n",
+        ),
+        ("a.txt", b"__label__y snow\nroad\n__label__y eye\n", "a.txt:2: "),
+        (
+            "a.tsv",
+            b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x02\x90\xff\xfe\x00\x01\xe2\x80\x00\x00\n",
+            "a.tsv:1: not text at all: it has NUL bytes, as pictures and programs have",
+        ),
+    ],
+)
+def test_what_would_be_read_wrongly_is_named_with_its_line(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
+    code, out, err = check(tmp_path / name)
+    assert code == 3
+    assert message in out + err
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [("1,1", "--columns 1,1 names one column twice"), ("0,1", "--columns counts from 1")],
+)
+def test_columns_that_cannot_be_meant(tmp_path, columns, message):
+    (tmp_path / "a.tsv").write_text("snow\tnun\n")
+    code, _, err = check(tmp_path / "a.tsv", "--columns", columns)
+    assert (code, err) == (2, f"nungil: {message}\n")
+
+
+def test_an_empty_name_is_no_folder():
+    assert check("")[0] == 2

@@ -69,6 +69,7 @@ def test_epochs_and_seeds_differ():
     assert first == [rows.tolist() for rows in order.epoch(0)]
     assert first != [rows.tolist() for rows in order.epoch(1)]
     assert first != [rows.tolist() for rows in Order(lengths, 64, 4).epoch(0)]
+    assert first != [rows.tolist() for rows in Order(lengths, 64, -3).epoch(0)]
 
 
 def test_rows_of_like_length_go_together():

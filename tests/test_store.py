@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nungil.batches.batch import labelled_batch, marked_lengths, pad, pair_batch
 from nungil.batches.store import Store, StoreWriter
-from nungil.errors import CorpusError
+from nungil.errors import CorpusError, ResourceError
 from nungil.text.tokenizers import Ids
 
 rows_of_ids = st.lists(st.lists(st.integers(0, 70_000), min_size=1, max_size=9), min_size=1, max_size=30)
@@ -91,6 +91,10 @@ def test_a_changed_byte_is_noticed(tmp_path):
             ),
             "store.json is not of a store of format 1; make the store again",
         ),
+        (
+            lambda folder: (folder / "store.json").write_text(json.dumps({"format": 1, "columns": {"source": "<u2"}})),
+            "store.json is not of a store of format 1; make the store again",
+        ),
         (lambda folder: (folder / "source.ids").unlink(), "source.ids is missing or cut off; make the store again"),
         (
             lambda folder: (folder / "source.ids").write_bytes(b"\x01\x00\x00\x00"),
@@ -141,3 +145,9 @@ def test_a_batch_of_labelled_texts_by_hand(tmp_path):
 def test_an_empty_sentence_is_refused_where_batches_are_made():
     with pytest.raises(CorpusError, match="an empty sentence cannot be attended to"):
         pad([np.array([1, 2]), np.array([], dtype=np.int64)])
+
+
+def test_a_place_that_cannot_be_written_to_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResourceError, match="the store could not be written: Not a directory"):
+        write(tmp_path / "file" / "ids", [[1]], [[2]])

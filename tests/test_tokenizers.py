@@ -227,3 +227,16 @@ def test_character_vocabulary_is_by_frequency_then_code_point():
     tokenizer = train_tokenizer(sample(["bbba", "ac"]), TokenizerSettings(unit="character"))
     assert isinstance(tokenizer, CharacterTokenizer)
     assert tokenizer.known == ("b", "a", "c")
+
+
+def test_a_script_without_spaces_comes_back_too():
+    """▁ is then so rare that coverage alone would leave it out, and every text begins with one."""
+    texts = ["".join(chr(0x4E00 + (n * 37 + k * k) % 900) for k in range(3_000)) for n in range(60)]
+    tokenizer = train_tokenizer(sample(texts), TokenizerSettings(size=2_000))
+    for text in ("一丁", " 一", "一 丁", texts[3][:50]):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_words_with_vowel_signs_stay_whole():
+    assert WordTokenizer([]).cut("लड़की, घर") == ["लड़की", "￭,", "घर"]
+    assert WordTokenizer([]).join(["लड़की", "￭,", "घर"]) == "लड़की, घर"

@@ -34,7 +34,7 @@ class Order:
 
     def epoch(self, number: int) -> list[Rows]:
         """The batches of one epoch: every row once, rows of like length together, in an order of the epoch's own."""
-        random = np.random.default_rng([self.seed, number])
+        random = np.random.default_rng([self.seed % 2**63, number])
         shuffled = random.permutation(len(self._longest))
         batches: list[Rows] = []
         for start in range(0, len(shuffled), POOL):

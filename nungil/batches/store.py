@@ -90,7 +90,10 @@ class StoreWriter:
 
     def __enter__(self) -> "StoreWriter":
         shutil.rmtree(self._beside, ignore_errors=True)
-        self._beside.mkdir(parents=True)
+        try:
+            self._beside.mkdir(parents=True)
+        except OSError as error:
+            raise ResourceError(f"{self.folder}: the store could not be written: {error.strerror}") from None
         for name in self._kinds:
             self._files[name] = (self._open(f"{name}.ids"), self._open(f"{name}.ends"))
         return self
@@ -153,7 +156,8 @@ class StoreWriter:
 
 
 def _side_digest(name: str, ids: NDArray[Any], ends: NDArray[Any]) -> bytes:
-    return name.encode() + b"".join(hashlib.blake2b(part.tobytes(), digest_size=16).digest() for part in (ids, ends))
+    parts = (hashlib.blake2b(part.view(np.uint8).data, digest_size=16) for part in (ids, ends))
+    return name.encode() + b"".join(part.digest() for part in parts)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -164,6 +168,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         raise CorpusError(f"{folder}: store.json cannot be read; make the store again") from None
     sound = isinstance(plain, dict) and plain.get("format") == FORMAT and isinstance(plain.get("columns"), dict)
+    sound = sound and isinstance(plain.get("rows"), int) and isinstance(plain.get("fingerprint"), str)
     if not sound or not all(kind in ("<u2", "<u4") and name.isidentifier() for name, kind in plain["columns"].items()):
         raise CorpusError(f"{folder}: store.json is not of a store of format {FORMAT}; make the store again")
     return dict(plain)

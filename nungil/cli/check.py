@@ -44,6 +44,7 @@ def check(
 ) -> None:
     """Say what is in a corpus, what cleaning would drop, and whether training on it would work.
 
+    \b
     nungil check train.tsv
     nungil check train.en train.ko --test test.en --test test.ko
     nungil check reviews.csv --columns review,stars --rejected dropped.tsv

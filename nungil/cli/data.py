@@ -39,6 +39,7 @@ def snow(
 ) -> None:
     """Make the embedded English–Korean corpus: tab-separated English, Korean, gold word links, senses of homonyms.
 
+    \b
     nungil data snow --pairs 10
     nungil data snow --pairs 20000 --seed 1 --lengths 3:12 --out data/snow/
     nungil data snow --task senses --pairs 5000 --out senses.tsv

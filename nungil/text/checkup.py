@@ -163,7 +163,7 @@ def _oddities(found: Survey) -> Iterator[str]:
         meaning = SPELLED_OUT.get(name, f"the {name.replace(' in ', ' stands in ')}, with another target")
         yield f"{finding.count:,} × {meaning}: {finding.where()}"
     if 0 < found.records < FEW:
-        yield f"only {found.records:,} records; a model learns so few by heart"
+        yield f"only {found.records:,} {'record' if found.records == 1 else 'records'}; a model learns so few by heart"
 
 
 def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[str]:

@@ -55,6 +55,10 @@ def open_corpus(files: Iterable[str | Path], settings: CorpusSettings | None = N
     check_encoding(settings.encoding)
     if len(settings.columns) not in (0, 2):
         raise UsageError("--columns takes two, by name or by number: --columns en,ko or --columns 2,3")
+    if len(set(settings.columns)) == 1:
+        raise UsageError(f"--columns {settings.columns[0]},{settings.columns[0]} names one column twice")
+    if "0" in settings.columns:
+        raise UsageError("--columns counts from 1")
     opened: list[tuple[Task, Source]] = []
     lines: list[Path] = []
     faults: list[str] = []

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from nungil.errors import CorpusError, did_you_mean
+from nungil.errors import CorpusError, UsageError, did_you_mean
 from nungil.text.files import HEAD_LINES, read_head
 from nungil.text.formats import tell_shape
 from nungil.text.readers.csv import csv_records, sniff_delimiter
@@ -21,6 +21,8 @@ def expand(places: Iterable[str | Path]) -> list[Path]:
     """The files and label folders that places stand for, in the order given, each glob and folder sorted."""
     found: list[Path] = []
     for place in places:
+        if not str(place):
+            raise UsageError("a file name is empty")
         try:
             found += _expanded(Path(place))
         except OSError as error:  # a folder that may not be entered, a name that is too long

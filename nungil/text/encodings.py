@@ -31,7 +31,9 @@ def describe_bad_bytes(blocks: Iterator[bytes], encoding: str, line: int) -> str
     if found.lines and found.lines[0].startswith(WIDE_MARKS) and found.numbers[0] == 1:
         return f"1: not {shown}: it begins with the mark of UTF-16; give --encoding utf-16"
     if any(b"\0" in bad for bad in found.lines):
-        return f"{line}: not {shown}: it looks like UTF-16 without its mark; try --encoding utf-16-le"
+        if _every_second_is_nul(b"\n".join(found.lines)):
+            return f"{line}: not {shown}: it looks like UTF-16 without its mark; try --encoding utf-16-le"
+        return f"{line}: not text at all: it has NUL bytes, as pictures and programs have"
     first, *others = found.numbers or [line]
     also = f" (also {_listed(others)})" if others else ""
     likely = _likely(found.lines, encoding)
@@ -90,6 +92,12 @@ def _likely(lines: list[bytes], encoding: str) -> str:
         if makes_sense(text):
             return candidate
     return ""
+
+
+def _every_second_is_nul(joined: bytes) -> bool:
+    """Western text in UTF-16: nearly all NULs are at even places, or nearly all at odd ones."""
+    even, odd = joined[::2].count(0), joined[1::2].count(0)
+    return max(even, odd) * 3 > len(joined) // 2 and min(even, odd) * 10 < max(even, odd)
 
 
 def _any_text(text: str) -> bool:

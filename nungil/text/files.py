@@ -89,6 +89,8 @@ def _refuse_bad_text(path: Path, done: int, text: str, lines: list[str]) -> None
             raise CorpusError(
                 f"{path}:{line}: a line of more than {LONGEST_LINE:,} characters; does the file have line ends?"
             )
+    if not done and len(lines) == 1 and "\r" in text[:-1]:
+        raise CorpusError(f"{path}:1: the line ends are \\r alone, as on a very old Macintosh; save the file with \\n")
     if "\0" in text:
         line = done + text[: text.index("\0")].count("\n") + 1
         raise CorpusError(

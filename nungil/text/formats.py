@@ -17,7 +17,7 @@ def tell_shape(path: Path, lines: list[str]) -> Shape:
     filled = [line for line in lines if line.strip()]
     if not filled:
         raise CorpusError(f"{path}: the file is empty" if not lines else f"{path}: nothing but empty lines")
-    if all(line.startswith(MARK) for line in filled):
+    if sum(line.startswith(MARK) for line in filled) * 2 > len(filled):  # one without is a mistake to be named
         return "fasttext"
     if _is_object(filled[0]):
         return "jsonl"

@@ -12,10 +12,22 @@ from nungil.errors import CorpusError
 from nungil.text.seen import Hashes, hash_texts
 
 TRAIN, VALID, TEST = 0, 1, 2
-PUNCTUATION = re.compile(r"[^\w\s]|_")
 DIGIT = re.compile(r"\d")
+
+
+class _Letters(dict[int, int | None]):
+    """For `str.translate`: punctuation, symbols and controls go; letters and the vowel signs of Hindi stay."""
+
+    def __missing__(self, code: int) -> int | None:
+        goes = unicodedata.category(chr(code))[0] in "PSC" and not chr(code).isspace()
+        self[code] = None if goes else code
+        return self[code]
+
+
+_LETTERS = _Letters()
+
 # For ASCII: what is no word and no white space; then large letters to small, and digits to 0.
-NO_WORD = bytes(code for code in range(128) if PUNCTUATION.match(chr(code)))
+NO_WORD = bytes(code for code in range(128) if _LETTERS[code] is None)
 ASCII = bytes.maketrans(
     string.ascii_uppercase.encode() + string.digits.encode(), string.ascii_lowercase.encode() + b"0" * 10
 )
@@ -28,7 +40,7 @@ def near_key(text: str) -> str:
         words = sorted(text.encode("ascii").translate(ASCII, NO_WORD).decode("ascii").split())
     else:
         plain = DIGIT.sub("0", unicodedata.normalize("NFKC", text).casefold())
-        words = sorted(PUNCTUATION.sub("", plain).split())
+        words = sorted(plain.translate(_LETTERS).split())
     return "".join(words) or text.strip()  # "?!" and "…" are not near to each other for having no words
 
 
@@ -42,7 +54,8 @@ def split(keys: Sequence[Hashes], seed: int, valid: int, test: int = 0) -> NDArr
 
     Records whose keys agree in any column form a group with all that agree with those, and a group stays whole. Sizes
     are as asked, give or take a group, or less where only large groups are left; a group as large as the part asked
-    for, and the largest of all, stay in train. Depends on nothing but the keys and the seed.
+    for, and the largest of all, stay in train. Where no group at all is small enough, that is said. Depends on nothing
+    but the keys and the seed.
     """
     total = len(keys[0])
     if valid + test >= total:
@@ -52,7 +65,10 @@ def split(keys: Sequence[Hashes], seed: int, valid: int, test: int = 0) -> NDArr
     part_of_group = np.full(len(sizes), TRAIN, np.int8)
     order = np.argsort(_drawn(keys[0], groups, len(sizes), seed), kind="stable")
     for part, wanted in ((TEST, test), (VALID, valid)):
-        part_of_group[_take(order, sizes, part_of_group, wanted)] = part
+        taken = _take(order, sizes, part_of_group, wanted)
+        if wanted and not len(taken):
+            raise CorpusError(f"the {total:,} records are too alike to set {wanted:,} of them aside")
+        part_of_group[taken] = part
     return part_of_group[groups]
 
 

@@ -18,15 +18,27 @@ def read_csv(source: Source) -> Rows:
     name, (first, second) = str(path), source.columns
     needed = max(first, second) + 1
     rows = csv_records(path, source.delimiter, source.encoding)
-    if source.header:
-        next(rows, None)
+    width = 0
     for line, fields in rows:
+        width = width or len(fields)
+        if len(fields) > width:
+            raise too_many(name, line, len(fields), width, DELIMITERS[source.delimiter])
+        if line == 1 and source.header:
+            continue
         if len(fields) >= needed:
             yield fields[first], fields[second], name, line
         elif fields:
             raise too_few(name, line, len(fields), needed, DELIMITERS[source.delimiter])
         else:
             yield "", "", name, line
+
+
+def too_many(name: str, line: int, found: int, width: int, separator: str) -> CorpusError:
+    """The error of a row in which a separator is meant as text: read as it is, words would go to the wrong column."""
+    return CorpusError(
+        f"{name}:{line}: {found} columns where the first row has {width}; "
+        f"a {separator} inside a text needs quotes around that text"
+    )
 
 
 def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:

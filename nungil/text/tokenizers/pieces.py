@@ -15,7 +15,7 @@ SPACE = "▁"  # what SentencePiece writes for a space, and would give back as o
 ESCAPE = "\ue000"  # a private character: ESCAPE a stands for itself, ESCAPE b for a true ▁
 LONGEST = 100_000  # bytes; SentencePiece leaves out longer lines without a word, and its own limit is 4,192
 FEW = 20  # words below which a call for each is faster than one for all, which starts a thread
-REMEMBERED = 100_000  # words whose ids are kept: some 20 MB, and most of any text
+REMEMBERED = 1_000_000  # characters of words whose ids are kept: at most some 50 MB, and most of any text
 THREADS = 2  # part of the result: another number of threads may give another model
 
 Korean = Literal["syllable", "jamo"]
@@ -32,6 +32,7 @@ class PieceTokenizer(Tokenizer):
             raise CheckpointError(f"not a SentencePiece model: {_reason(error)}") from None
         _refuse_other_specials(self._processor)
         self._words: dict[str, list[int]] = {}
+        self._remembered = 0
 
     def __getstate__(self) -> dict[str, object]:
         return {"model": self.model, "korean": self.korean}
@@ -78,12 +79,14 @@ class PieceTokenizer(Tokenizer):
 
     def _learn(self, words: set[str]) -> dict[str, list[int]]:
         """The ids of these words and of others; when there are too many, all are forgotten but these."""
-        known = self._words if len(self._words) + len(words) <= REMEMBERED else {}
+        self._remembered += sum(map(len, words))
+        if self._remembered > REMEMBERED:
+            self._words, self._remembered = {}, 0
+        known = self._words
         new = [word for word in words if word not in known]
         known.update(zip(new, self._cut([self._prepare(word) for word in new]), strict=True))
         if "" in words:  # between two spaces stands an empty word: a space of its own
             known[""] = [self._processor.piece_to_id(SPACE)]
-        self._words = known
         return known
 
     def _cut(self, words: list[str]) -> list[list[int]]:
@@ -139,6 +142,7 @@ def _train(texts: list[str], unit: str, size: int) -> bytes:
         remove_extra_whitespaces=False,
         byte_fallback=True,
         character_coverage=0.9995,
+        required_chars=SPACE,  # rare in a script without spaces, but every text begins with one
         max_sentence_length=LONGEST,
         num_threads=THREADS,
         minloglevel=2,

@@ -1,6 +1,7 @@
 """Tokenizers from a corpus: which unit, how many pieces, one for both sides or one each."""
 
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from nungil.text.tokenizers.vocabulary import count_characters, count_words, voc
 SAMPLE = 400_000  # texts a tokenizer is learned from, spread evenly over the corpus
 SIZES = ((2_000, 1_000), (10_000, 4_000), (100_000, 8_000), (1_000_000, 16_000))  # up to so many texts: so many pieces
 LARGEST = 32_000
+LOOKED_AT = 5_000  # texts of each side that tell its letters
 
 
 class TokenizerSettings(Settings):
@@ -90,9 +92,13 @@ def fitting_size(texts: int) -> int:
 
 def same_letters(source: Iterable[str], target: Iterable[str]) -> bool:
     """Whether most letters of the target are letters of the source too (German and English: yes; Korean: no)."""
-    known = set().union(*(set(text.casefold()) for text in source))
-    letters = [letter for text in target for letter in text.casefold() if letter.isalpha()]
-    return 2 * sum(letter in known for letter in letters) > len(letters)
+    known = set().union(*(set(text.casefold()) for text in islice(source, LOOKED_AT)))
+    shared = letters = 0
+    for text in islice(target, LOOKED_AT):
+        found = [letter for letter in text.casefold() if letter.isalpha()]
+        letters += len(found)
+        shared += sum(letter in known for letter in found)
+    return 2 * shared > letters
 
 
 def save_tokenizers(tokenizers: Tokenizers, folder: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -72,8 +73,15 @@ class WordTokenizer(VocabularyTokenizer):
 
     def cut(self, text: str) -> list[str]:
         """`I like snow.` → I, like, snow, ￭."""
-        found = _WORD.findall(text)
-        return [part.lstrip() if part[0].isspace() or not place else JOINER + part for place, part in enumerate(found)]
+        tokens: list[str] = []
+        for part in _WORD.findall(text):
+            if not tokens or part[0].isspace():
+                tokens.append(part.lstrip())
+            elif _is_mark(part[0]) or (_is_mark(tokens[-1][-1]) and part[0].isalnum()):
+                tokens[-1] += part  # a vowel sign of Hindi is no letter to `\w`, but belongs to its word
+            else:
+                tokens.append(JOINER + part)
+        return tokens
 
     def join(self, tokens: list[str]) -> str:
         """Spaces between tokens, but none before ￭."""
@@ -99,6 +107,10 @@ class CharacterTokenizer(VocabularyTokenizer):
 
     def _more(self) -> dict[str, Any]:
         return {"korean": self.korean}
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
 
 
 def count_words(texts: Iterable[str], size: int) -> WordTokenizer:
@@ -129,4 +141,4 @@ def vocabulary_from_bytes(data: bytes) -> VocabularyTokenizer:
             raise TypeError
         return WordTokenizer(known) if unit == "word" else CharacterTokenizer(known, plain["korean"])
     except (ValueError, KeyError, TypeError):
-        raise CheckpointError("tokenizer.json is not a word or character vocabulary of ours") from None
+        raise CheckpointError("this is not a word or character vocabulary of ours") from None
