@@ -167,7 +167,10 @@ def epoch(folder: Path) -> dict[str, float]:
 
 
 def _peak(children: int) -> float:
-    """Megabytes: this process, and its children as if all had been as large as the largest."""
+    """Megabytes at the peak: this process, and its children as if all had been as large as the largest.
+
+    Pages of the mapped store that were touched are in it, though the system takes them back when it needs them.
+    """
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return (own + children * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
 
