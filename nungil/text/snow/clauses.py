@@ -29,8 +29,8 @@ KOREAN = (
 PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "verb")
 LONGEST_OBJECT = 4
 THIN = frozenset(listed("walk run play dance swim study work rest sleep spend"))  # who walked? where? say more
-TIMELESS = frozenset({"spend", "come", "pass", "end", "smile", "ripen"})  # a night has its own time, a smile any
-LEISURE = frozenset({"swim", "dance", "sing", "play", "ride", "watch", "walk", "run"})  # what nobody must
+TIMELESS = frozenset(listed("spend come pass end smile ripen build"))  # a night has its own time, a house takes long
+LEISURE = frozenset({"listen", "swim", "dance", "sing", "play", "ride", "watch", "walk", "run"})  # what nobody must
 UNTASTED = frozenset({"sweet", "fresh", "delicious"})  # nobody knows this of what hangs on a tree, or falls
 UNFORCED = frozenset({"happily", "slowly", "loudly", "well"})  # how nobody must do a thing
 GENERIC = frozenset({"youngsters", "animals"})  # of whom one says what they all do
@@ -250,6 +250,7 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
         if (
             goes
             and not plan.brief
+            and action.base != "lose"  # nobody goes there for that
             and room >= 5
             and rng.random() < 0.5
             and "often" not in parts

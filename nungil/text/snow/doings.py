@@ -171,7 +171,7 @@ TELLING: tuple[Action, ...] = (
         relative=True, modal=True, companion=True),
     act("pick picked 줍다 ㅂ", ANYONE, "chestnut leaf wallet key pear", "park forest street garden", "", "",
         adverb="up", companion=True),
-    act("gather gathered 모으다", ANYONE, "leaf", "forest garden park", "quickly", "some"),
+    act("gather gathered 모으다", ANYONE, "leaf", "forest garden park", "quickly", ""),
     act("roast roasted 굽다 ㅂ", ADULTS, "chestnut potato", "kitchen garden home", "slowly carefully", "some",
         relative=True, modal=True, companion=True),
     act("grill grilled 굽다 ㅂ", ADULTS, "meat fish", "kitchen garden home", "slowly carefully", "some",

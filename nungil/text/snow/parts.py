@@ -26,6 +26,9 @@ FITTING = dict.fromkeys(MAKING, NEWLY_MADE) | {
     "pick up": frozenset({"small", "new", "old-thing", "black", "yellow", "red"}),  # a raw chestnut is not sweet yet
     "hide": frozenset({"small"}),
     "follow": frozenset(),
+    **dict.fromkeys(
+        ("expect", "demand"), frozenset({"polite", "sincere", "honest-words"})
+    ),  # nobody hopes for a late one
 }
 OWNABLE = frozenset({"texts", "things", "clothes", "vehicles"})
 OWNED = frozenset({"find", "lose", "fix", "read", "carry", "wash", "break"})  # found your bag, but not bought it
