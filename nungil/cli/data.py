@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -72,10 +73,10 @@ def _lines(
 ) -> Iterator[str]:
     """The corpus as lines of tab-separated columns."""
     from nungil.text.snow.corpus import snow_pairs, turned
-    from nungil.text.snow.senses import sense_examples, sense_line
+    from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
 
     if task == "senses":
-        return (sense_line(example) for example in sense_examples(*request))
+        return chain([SENSE_HEADER], map(sense_line, sense_examples(*request)))
     found = snow_pairs(*request)
     return ("\t".join(turned(pair) if direction == "ko-en" else pair) for pair in found)
 
@@ -98,20 +99,24 @@ def _folder(
     """Three files that share no sentence; an error while they are made leaves none of them."""
     from nungil.text.atomic import whole_file
     from nungil.text.snow.corpus import SPLITS, make_splits, turned
-    from nungil.text.snow.senses import sense_line, sense_splits
+    from nungil.text.snow.senses import SENSE_HEADER, sense_line, sense_splits
 
     paths = {split: folder / f"{split}.tsv" for split in SPLITS}
     _refuse(list(paths.values()), overwrite)
-    with ExitStack() as stack:
+    lines: Iterator[tuple[SplitName, str]]
+    if task == "senses":
+        examples = ((split, sense_line(example)) for split, example in sense_splits(*request))
+        lines = chain(((split, SENSE_HEADER) for split in SPLITS), examples)
+    else:
+        turn = turned if direction == "ko-en" else tuple
+        lines = ((split, "\t".join(turn(made.pair))) for split, made in make_splits(*request))
+    count = 0
+    with ExitStack() as stack:  # what cannot be made has been refused by now, before there is a folder
         files = {split: stack.enter_context(whole_file(path)) for split, path in paths.items()}
-        if task == "senses":
-            for split, example in sense_splits(*request):
-                files[split].write(sense_line(example) + "\n")
-        else:
-            for split, made in make_splits(*request):
-                pair = turned(made.pair) if direction == "ko-en" else made.pair
-                files[split].write("\t".join(pair) + "\n")
-    say(f"Wrote {request[0]} lines to {', '.join(map(str, paths.values()))}")
+        for split, line in lines:
+            files[split].write(line + "\n")
+            count += 1
+    say(f"Wrote {count} lines to {', '.join(map(str, paths.values()))}")
     say(f"Next: nungil check {paths['train']} --test {paths['test']}")
 
 

@@ -73,11 +73,17 @@ def act(
         bool(people),
         nouns_of(what),
         complement,
-        tuple(PLACES[name] for name in where.split()),
+        tuple(_place(name) for name in where.split()),
         tuple(how.split()),
         habit,
     )
     return replace(action, **more)  # type: ignore[arg-type]
+
+
+def _place(name: str) -> Place:
+    """A place by its name; `beach:at` is the beach with another preposition than its own."""
+    name, _, at = name.partition(":")
+    return replace(PLACES[name], at=at) if at else PLACES[name]
 
 
 def goal(verb: str, who: str, where: str, preposition: str, **more: object) -> Action:

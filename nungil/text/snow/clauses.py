@@ -29,8 +29,9 @@ KOREAN = (
 PRESENTING = ("first", "time", "place", "subject", "goal", "object", "manner", "verb")
 LONGEST_OBJECT = 4
 THIN = frozenset(listed("walk run play dance swim study work rest sleep spend"))  # who walked? where? say more
-TIMELESS = frozenset({"spend", "come", "pass", "end", "smile"})  # a night has its own time, a smile any
-LEISURE = frozenset({"swim", "dance", "sing", "play", "ride", "watch", "walk", "run"})  # what nobody must
+TIMELESS = frozenset(listed("spend come pass end smile ripen build"))  # a night has its own time, a house takes long
+LEISURE = frozenset({"listen", "swim", "dance", "sing", "play", "ride", "watch", "walk", "run"})  # what nobody must
+UNTASTED = frozenset({"sweet", "fresh", "delicious"})  # nobody knows this of what hangs on a tree, or falls
 UNFORCED = frozenset({"happily", "slowly", "loudly", "well"})  # how nobody must do a thing
 GENERIC = frozenset({"youngsters", "animals"})  # of whom one says what they all do
 ONES_OWN = frozenset(listed("want need know remember believe understand expect"))  # and this is each one's own
@@ -47,8 +48,9 @@ Parts = dict[str, Piece]
 class Plan(NamedTuple):
     """What a clause must fit into: its style if that is given, its Korean ending, and what was said before.
 
-    `inner`: it stands inside another, so its subject is no topic. `brief`: without relative clauses. `slack`: so many
-    words fewer will do.
+    `inner`: it stands inside another, so its subject is no topic. `brief`: another is set against it, so it has no
+    relative clauses, and nothing that `but I do not` would leave open: how, how often, on which errand. `slack`: so
+    many words fewer will do.
     """
 
     style: Style | None = None
@@ -143,7 +145,9 @@ def choose_subject(rng: Random, action: Action, form: Form, left: int, plan: Pla
     noun = pick(rng, action.who)
     generic = habitual and noun.kind in GENERIC and action.base not in ONES_OWN and not staged
     found = subject_of(rng, noun, longest, generic, staged or (form.tense == "present" and not generic))
-    if found is None or _unclear(action, form, found):
+    if found is None or _unclear(action, form, found) or (found.unknown and form.negative):
+        return None
+    if action.presents and not UNTASTED.isdisjoint(found.piece.english):
         return None
     if left < 8 or action.presents or plan.inner or plan.brief or rng.random() < 0.5:
         return found
@@ -227,11 +231,16 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
         if habitual and subject.noun is not None and subject.noun.kind not in PERSONS:
             return None
         times = TIMES["future" if form.modal else form.tense]
-        return ("first" if rng.random() < 0.35 and not plan.inner else "time"), pick(rng, times)
+        time = pick(rng, times)
+        if (form.negative or plan.brief) and time.english[0] == "every":  # never, or not each time? nobody could say
+            return None
+        # 수요일마다 토끼를 키우는 과학자는: before a relative clause it would be a part of that
+        leads = rng.random() < 0.35 and not plan.inner and not subject.relative and form.modal != "want"
+        return ("first" if leads else "time"), time
     if form.negative and not (kind == "place" and action.presents):
         return None
     if kind == "often":
-        suits = habitual and "time" not in parts and "first" not in parts
+        suits = habitual and not plan.brief and "time" not in parts and "first" not in parts
         return ("often", pick(rng, OFTEN)) if suits else None
     if kind == "place":
         place = pick(rng, action.where)
@@ -240,6 +249,8 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
         goes = place.english in CAN_GO and not form.modal and form.tense != "future" and not action.presents
         if (
             goes
+            and not plan.brief
+            and action.base != "lose"  # nobody goes there for that
             and room >= 5
             and rng.random() < 0.5
             and "often" not in parts
@@ -248,7 +259,7 @@ def _adjunct(rng: Random, draft: Draft, parts: Parts, kind: str, room: int) -> t
         ):
             return "errand", errand(place, form.tense == "past", subject.third)
         return "place", at_place(place, action.place_particle, place.at)
-    if kind == "manner" and rng.random() < 0.6 and action.habit != "state" and form.modal != "want":
+    if kind == "manner" and rng.random() < 0.6 and not plan.brief and action.habit != "state" and form.modal != "want":
         return _manner(rng, draft, parts)
     if kind == "companion" and "errand" not in parts and parts.get("manner") is None:
         found = companion(rng, subject, plan.said, pick(rng, (2, 3)))
@@ -260,7 +271,8 @@ def _manner(rng: Random, draft: Draft, parts: Parts) -> tuple[str, Piece] | None
     name = pick(rng, draft.action.how)
     if name in ("together", "alone") and ((name == "together") != draft.subject.plural or "companion" in parts):
         return None
-    if draft.form.modal and name in UNFORCED and (draft.form.modal, name) != ("can", "well"):
+    modal = draft.form.modal
+    if (modal == "can" and name not in ("well", "quickly")) or (modal == "must" and name in UNFORCED):
         return None
     return "manner", MANNERS[name]
 
@@ -318,7 +330,9 @@ def _arrange(draft: Draft, parts: Parts, thing: Noun | None) -> Piece:
     parts["subject"] = with_particle(subject.piece, particle)
     parts["verb"] = verb_group(action, form, plan.ending, subject.third, subject.name in ("I", "we"))
     names = [name for name in ENGLISH if name in parts]
-    order = [names.index(name) for name in (PRESENTING if action.presents else KOREAN) if name in parts]
+    # 유나는 강이 어제 얼었다고 들었다: before the inner subject, the time would be that of the hearing
+    told = PRESENTING if action.presents and not plan.inner else KOREAN
+    order = [names.index(name) for name in told if name in parts]
     woven = weave([parts[name] for name in names], order)
     if not woven.marks:
         return woven

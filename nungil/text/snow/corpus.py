@@ -69,6 +69,10 @@ def dealt(items: Iterator[Item], count: int, korean_of: Callable[[Item], str]) -
     """Deal items out to the splits they belong to, until each has its share."""
     if count < len(SPLITS):
         raise UsageError(f"{count} pairs cannot be split into train, valid and test; ask for 3 or more")
+    return _dealt(items, count, korean_of)
+
+
+def _dealt(items: Iterator[Item], count: int, korean_of: Callable[[Item], str]) -> Iterator[tuple[Split, Item]]:
     small = max(1, count * VALID_SHARE // 100)
     wanted: dict[Split, int] = {"train": count - 2 * small, "valid": small, "test": small}
     for item in items:

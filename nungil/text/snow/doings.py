@@ -64,7 +64,7 @@ EVERYDAY: tuple[Action, ...] = (
         place_particle="을/를",
         companion=True),
     act("run ran 달리다", ANYONE + " dog horse", "", "park playground field beach", "", "some", modal=True),
-    act("swim swam 수영하다", ANYONE, "", "lake beach", "happily", "some", modal=True, companion=True),
+    act("swim swam 수영하다", ANYONE, "", "lake beach:at", "happily", "some", modal=True, companion=True),
     act("sleep slept 자다", ANYONE + " dog cat baby", "", "room home", "well quietly", "some", modal=True),
     act("work worked 일하다", ADULTS, "", "hospital office farm factory restaurant market bakery",
         "hard alone quietly", "some", modal=True),
@@ -85,7 +85,7 @@ EVERYDAY: tuple[Action, ...] = (
     act("look looked 바라보다", ANYONE, "star sea mountain picture river", "", "quietly", "", preposition="at",
         definite=True),
     act("teach taught 가르치다", "teacher @kin -friend -brother -sister writer painter scientist",
-        "student child boy girl", "school classroom library", "well quietly", "the", relative=True, modal=True),
+        "student child boy girl", "school classroom library", "well", "the", relative=True, modal=True),
     act("wear wore 입다", ANYONE, "coat shirt skirt sweater", "", "", "", relative=True),
     act("ride rode 타다", ANYONE, "bicycle horse", "park field beach", "well happily slowly", "some", modal=True,
         companion=True),
@@ -171,9 +171,11 @@ TELLING: tuple[Action, ...] = (
         relative=True, modal=True, companion=True),
     act("pick picked 줍다 ㅂ", ANYONE, "chestnut leaf wallet key pear", "park forest street garden", "", "",
         adverb="up", companion=True),
-    act("gather gathered 모으다", ANYONE + " squirrel", "chestnut leaf", "forest garden park", "quickly", "some"),
-    act("roast roasted 굽다 ㅂ", ADULTS, "chestnut meat fish potato", "kitchen garden home", "slowly carefully",
-        "some", relative=True, modal=True, companion=True),
+    act("gather gathered 모으다", ANYONE, "leaf", "forest garden park", "quickly", ""),
+    act("roast roasted 굽다 ㅂ", ADULTS, "chestnut potato", "kitchen garden home", "slowly carefully", "some",
+        relative=True, modal=True, companion=True),
+    act("grill grilled 굽다 ㅂ", ADULTS, "meat fish", "kitchen garden home", "slowly carefully", "some",
+        relative=True, modal=True, companion=True),
     act("boil boiled 삶다", ADULTS, "egg potato chestnut", KITCHEN, "", "some", modal=True),
     act("hide hid 숨기다", "squirrel", "chestnut", "forest garden", "carefully", "", place_particle="에"),
     act("fall fell 떨어지다", "apple pear chestnut leaf", "", "garden", "", "", place_particle="에", presents=True),
@@ -206,7 +208,7 @@ TELLING: tuple[Action, ...] = (
     act("come came 오다", "night", "", "", "slowly quietly", "", presents=True),
     act("pass passed 지나가다", "night", "", "", "slowly quickly", "", presents=True),
     act("end ended 끝나다", "night movie", "", "", "", "", presents=True),
-    act("spend spent 보내다", ANYONE, "night", "hotel hospital home", "alone together quietly", "", companion=True),
+    act("spend spent 보내다", ANYONE, "night", "hotel hospital home", "alone together", "", companion=True),
     # 말, the horse
     act("brush brushed 빗기다", ADULTS, "horse", "stable", "carefully", "the", definite=True, modal=True),
     act("tie tied 묶다", ADULTS, "horse dog", "", "carefully", "", definite=True),
@@ -223,7 +225,7 @@ TELLING: tuple[Action, ...] = (
     body("translate translated 번역하다", "writer teacher student @names", "words", "other", how="carefully"),
     body("follow followed 따르다", ANYONE, "words", "other"),
     # 다리, the bridge
-    act("build built 건설하다", "soldier", "bridge road", "", "", "", relative=True, modal=True),
+    act("build built 건설하다", "soldier", "bridge road-built", "", "", "", relative=True, modal=True),
     act("destroy destroyed 파괴하다", "soldier", "bridge wall house", "", "", "", relative=True),
     act("paint painted 칠하다", ADULTS, "bridge wall fence roof door", "", "carefully", "", modal=True,
         definite=True),
@@ -233,7 +235,6 @@ TELLING: tuple[Action, ...] = (
     body("refuse refused 거절하다", ANYONE, "apology", "other"),
     body("expect expected 기대하다", ANYONE, "apology", "other", habit="state"),
     body("demand demanded 요구하다", ANYONE, "apology", "other"),
-    body("need needed 필요하다 adj", ANYONE, "apology", "other", habit="state", particle="이/가"),
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = EVERYDAY + TELLING

@@ -18,13 +18,13 @@ def _contexts(verbs: str, adjectives: str = "", counter: bool = False) -> Contex
 
 
 CONTEXTS: dict[str, Contexts] = {
-    "snow": _contexts("fall melt pile freeze cover block clear step", "white cold"),
+    "snow": _contexts("fall melt pile freeze cover block clear step", "white"),
     "eye": _contexts("open close rub blink cover wash treat hurt", "blue"),
     "pear": _contexts("eat cut peel pick fall ripen", "sweet fresh delicious", counter=True),
     "ship": _contexts("take sink sail arrive leave cross repair load", "fast old-thing", counter=True),
     "belly": _contexts("rub press poke scratch pat massage lick hurt"),
     "night": _contexts("come pass end spend", "long dark cold-weather quiet"),
-    "chestnut": _contexts("eat buy sell peel pick gather roast boil hide fall", "sweet delicious", counter=True),
+    "chestnut": _contexts("eat buy sell peel pick roast boil hide fall", "sweet delicious", counter=True),
     "horse": _contexts("ride buy sell draw run raise brush tie eat drink jump", "white black", counter=True),
     "words": _contexts(
         "believe understand hear repeat misunderstand quote translate follow", "kind warm sad honest-words"

@@ -1,6 +1,6 @@
 """Nouns: people, animals and things, each with the adjectives that can describe it and the counter that counts it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity: nouns are keys of every cache
@@ -51,7 +51,7 @@ guest - 손님 rich tired
 neighbor - 이웃 kind rich
 """
 YOUNGSTERS = """
-child children 아이 little clever happy brave
+child children 아이 clever happy brave
 boy - 소년 little clever brave kind
 girl - 소녀 little clever brave kind
 """
@@ -251,6 +251,8 @@ KINDS["names"] = tuple(
     Noun(english, "", korean, "names", "", ()) for english, korean in map(str.split, NAMES.strip().splitlines())
 )
 NOUNS: dict[str, Noun] = {noun.english: noun for nouns in KINDS.values() for noun in nouns}
+# The same English word with another Korean one, beside some verbs: one crosses a 길, but builds a 도로.
+BESIDE_VERBS = {"road-built": replace(NOUNS["road"], korean="도로")}
 
 
 def listed(names: str) -> tuple[str, ...]:
@@ -267,5 +269,5 @@ def nouns_of(names: str) -> tuple[Noun, ...]:
         elif name.startswith("-"):
             found.remove(NOUNS[name[1:]])
         else:
-            found.append(NOUNS[name])
+            found.append(BESIDE_VERBS.get(name) or NOUNS[name])
     return tuple(found)

@@ -11,6 +11,7 @@ from nungil.text.snow.predicates import Form
 from nungil.text.snow.scenes import Place, place_phrase
 
 ALWAYS_THE = frozenset({"sea", "wind", "night"})
+ALWAYS_MANY = frozenset({"star", "grape"})  # nobody washes one grape
 ALWAYS_A = frozenset({"want", "need"})
 MAKING = frozenset({"write", "draw", "make", "bake", "build"})  # what is made now is not known before: a cake
 NEWLY_MADE = frozenset(listed("long short beautiful sad interesting sweet delicious big small pretty warm sturdy"))
@@ -22,6 +23,12 @@ FITTING = dict.fromkeys(MAKING, NEWLY_MADE) | {
     "repair": frozenset({"old-thing", "big", "narrow"}),
     "clean": frozenset({"dirty", "big", "small"}),
     "wash": frozenset({"dirty", "big", "small", "fresh", "red"}),
+    "pick up": frozenset({"small", "new", "old-thing", "black", "yellow", "red"}),  # a raw chestnut is not sweet yet
+    "hide": frozenset({"small"}),
+    "follow": frozenset(),
+    **dict.fromkeys(
+        ("expect", "demand"), frozenset({"polite", "sincere", "honest-words"})
+    ),  # nobody hopes for a late one
 }
 OWNABLE = frozenset({"texts", "things", "clothes", "vehicles"})
 OWNED = frozenset({"find", "lose", "fix", "read", "carry", "wash", "break"})  # found your bag, but not bought it
@@ -44,7 +51,7 @@ def object_of(rng: Random, action: Action, noun: Noun, form: Form, subject: Subj
     determiner, plural = _determiner(rng, action, noun, form, subject, size)
     if determiner == "nothing" or (form.negative and size > 1 + bool(determiner)):
         return None
-    return describe(rng, noun, determiner, plural, size, FITTING.get(action.base))
+    return describe(rng, noun, determiner, plural, size, FITTING.get(f"{action.base} {action.adverb}".strip()))
 
 
 def _determiner(rng: Random, action: Action, noun: Noun, form: Form, subject: Subject, size: int) -> tuple[str, bool]:
@@ -53,7 +60,7 @@ def _determiner(rng: Random, action: Action, noun: Noun, form: Form, subject: Su
     if noun.english in ALWAYS_THE:
         return ("the", False) if size > 1 else ("nothing", False)
     if action.definite or (action.habit == "the" and form.tense == "present"):
-        return ("the", noun.english == "star") if size > 1 else ("nothing", False)
+        return ("the", noun.english in ALWAYS_MANY) if size > 1 else ("nothing", False)
     if action.base in ALWAYS_A:
         if subject.plural:
             return "", True
@@ -124,6 +131,8 @@ def others(rng: Random, action: Action, noun: Noun, subject: Subject, size: int)
     if extra not in (0, 1) or (extra and (of_body or not noun.adjectives)) or (determiner == "my" and extra):
         return None
     adjective = pick(rng, noun.adjectives) if extra else ""
+    if adjective and adjective not in FITTING.get(action.base, noun.adjectives):
+        return None
     return _of_owner(noun, owner, determiner, adjective, plural)
 
 

@@ -33,6 +33,7 @@ class Subject(NamedTuple):
     name: str
     noun: Noun | None = None
     unknown: bool = False  # not met before: two men, Korean 이/가 and not 은/는
+    relative: bool = False  # it has a relative clause, which Korean puts first
 
 
 class Specified(NamedTuple):

@@ -6,7 +6,7 @@ from nungil.text.snow.actions import Action
 from nungil.text.snow.doings import ACTIONS
 from nungil.text.snow.homonyms import verb_settles
 from nungil.text.snow.nouns import KINDS, NOUNS, Noun, listed
-from nungil.text.snow.parts import at_place, object_of
+from nungil.text.snow.parts import ALWAYS_MANY, at_place, object_of
 from nungil.text.snow.phrases import PRONOUNS, Specified, Subject, phrase, pick
 from nungil.text.snow.pieces import Piece, settled, weave, with_particle
 from nungil.text.snow.predicates import Form, verb_group
@@ -49,7 +49,7 @@ def about_subject(rng: Random, subject: Subject, verb: str, size: int) -> Subjec
     relative = None if action.base == verb else _doing(rng, action, form, subject, size - 1)
     if relative is None:
         return None
-    return subject._replace(piece=_before(subject.piece, relative, "who"))
+    return subject._replace(piece=_before(subject.piece, relative, "who"), relative=True)
 
 
 def _doing(rng: Random, action: Action, form: Form, subject: Subject, size: int) -> Piece | None:
@@ -84,6 +84,7 @@ def of_object(rng: Random, noun: Noun, verb: str, subject: Subject, size: int, t
     if action.base == verb or teller is None or (teller.noun is not None and teller.noun not in action.who):
         return None
     plural = bool(noun.plural) and noun.kind not in ("people", "youngsters") and rng.random() < 0.2
+    plural = plural or noun.english in ALWAYS_MANY
     base = phrase(Specified(noun, "the", plural=plural))
     made = verb_group(action, Form("past"), "adnominal", teller.third, False)
     pieces = [with_particle(teller.piece, "이/가"), made]

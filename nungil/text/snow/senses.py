@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from nungil.text.snow.corpus import Made, Split, check_request, dealt, endless
 
+SENSE_HEADER = "text\tlabel\tplace\tdeciding"
+
 
 class SenseExample(NamedTuple):
     """A Korean sentence, the sense of its homonym, where that stands, and where the words stand that settle it."""

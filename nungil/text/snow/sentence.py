@@ -51,12 +51,15 @@ def one_clause(rng: Random, size: int, plan: Plan) -> Clause | None:
 
 
 def listing(rng: Random, size: int, plan: Plan) -> Piece | None:
-    """`A did this, B did that, and C did a third thing`: each clause about someone else, all in one tense."""
+    """`A did this, B did that, and C did a third thing`: each clause about someone else, all in one tense.
+
+    Inside a report each clause after the first has a `that` of its own, or it would be told and no longer reported.
+    """
     style = plan.style or pick(rng, LIST_STYLES)
     count = max(2, round((size - 1) / (6.5 + 3.5 * rng.random())))
     pieces: list[Piece] = []
     said = plan.said
-    left = size - 1
+    left = size - 1 - (count - 1) * plan.inner
     for more in range(count - 1, -1, -1):  # how many clauses are still to come after this one
         share = left // (more + 1) + (int(rng.random() * 5) - 2 if more else 0)
         ending: Ending = "and" if more else plan.ending
@@ -69,15 +72,26 @@ def listing(rng: Random, size: int, plan: Plan) -> Piece | None:
         said |= found.said
         left -= len(found.piece.english)
         pieces.append(found.piece)
-    return _listed(pieces)
+    return _listed(pieces, plan.inner)
 
 
-def _listed(pieces: list[Piece]) -> Piece:
-    """Clauses with commas, and `and` before the last, which goes into the 고 of the clause before it."""
+def _listed(pieces: list[Piece], reported: bool) -> Piece:
+    """Clauses with commas, and `and` before the last, which goes into the 고 of the clause before it.
+
+    Reported, each but the first begins with `that`, and all of these go into the one 다고 at the end.
+    """
     many = len(pieces) > 2
     parts = [_comma(piece, korean=many) for piece in pieces[:-1]]
     parts[-1] = _with_word(parts[-1], "and")
-    return weave([*parts, pieces[-1]], range(len(pieces)))
+    if not reported:
+        return weave([*parts, pieces[-1]], range(len(pieces)))
+    that = Piece(("that",), (), ())
+    woven = weave(
+        [parts[0], *(half for part in (*parts[1:], pieces[-1]) for half in (that, part))], range(2 * len(pieces) - 1)
+    )
+    linked = {i for i, _, _ in woven.links}
+    ends = tuple((i, len(woven.korean) - 1, False) for i in range(len(woven.english)) if i not in linked)
+    return woven._replace(links=(*woven.links, *ends))
 
 
 def _comma(piece: Piece, korean: bool) -> Piece:
