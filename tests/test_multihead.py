@@ -118,8 +118,8 @@ def test_heads_select_sentences():
 
 def test_gradcheck_with_padding_and_order():
     attention = MultiHeadAttention(4, 2).double()
-    x = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: attention(x, x, x, keep_first([3, 2], 3), True)[0], [x])
+    x = torch.randn(3, 5, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: attention(x, x, x, keep_first([5, 2, 4], 5), True)[0], [x])
 
 
 def test_dropout_is_for_training_only_and_leaves_the_weights_whole():
