@@ -153,7 +153,7 @@ def epoch(folder: Path) -> dict[str, float]:
     """Every batch of one epoch, as tensors."""
     import torch
 
-    from nungil.batches.batch import marked_lengths, pair_batch
+    from nungil.batches.batch import marked_lengths, pair_batches
 
     torch.set_num_threads(1)
     ids = Store(folder / "ids")
@@ -162,7 +162,7 @@ def epoch(folder: Path) -> dict[str, float]:
         marked_lengths(ids.columns[side].lengths(), marks) for side, marks in (("source", "both"), ("target", "eos"))
     ]
     batches = Order(lengths, budget=4096, seed=1).epoch(0)
-    tokens = sum(int(pair_batch(ids, rows).target_keep.sum()) for rows in batches)
+    tokens = sum(int(batch.target_keep.sum()) for batch in pair_batches(ids, batches))
     seconds = time.perf_counter() - start
     share = padding_share(batches, lengths)
     return {

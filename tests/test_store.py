@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nungil.batches.batch import labelled_batch, marked_lengths, pad, pair_batch
+from nungil.batches.batch import labelled_batch, marked_lengths, pad, pair_batch, pair_batches
 from nungil.batches.store import Store, StoreWriter
 from nungil.errors import CorpusError, ResourceError
 from nungil.text.tokenizers import Ids
@@ -151,3 +151,14 @@ def test_a_place_that_cannot_be_written_to_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResourceError, match="the store could not be written: Not a directory"):
         write(tmp_path / "file" / "ids", [[1]], [[2]])
+
+
+def test_many_batches_are_the_same_while_pages_are_let_go(tmp_path, monkeypatch):
+    monkeypatch.setattr("nungil.batches.batch.RELEASE", 2)
+    rows = [[4 + number % 5] * (1 + number % 3) for number in range(11)]
+    store = write(tmp_path / "ids", rows, rows[::-1])
+    groups = [np.array([number, 10 - number]) for number in range(5)]
+    for batch, group in zip(pair_batches(store, groups), groups, strict=True):
+        expected = pair_batch(store, group)
+        assert all(torch.equal(one, other) for one, other in zip(batch, expected, strict=True))
+    store.verify()

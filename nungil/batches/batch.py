@@ -1,5 +1,6 @@
 """Batch: rows of a store as padded tensors, with the marks that models expect."""
 
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from nungil.errors import CorpusError
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 # Sizes   B batch   S source steps   T target steps
+RELEASE = 1_000  # batches after which the pages of the store that were read are let go
 Marks = Literal["both", "eos", "none"]
 _MARKS: dict[str, tuple[list[int], list[int]]] = {"both": ([SOS], [EOS]), "eos": ([], [EOS]), "none": ([], [])}
 
@@ -52,6 +54,14 @@ def pair_batch(store: Store, rows: Rows, marks: Marks = "both") -> PairBatch:
     target_in, target_keep = pad([np.concatenate([[SOS], ids]) for ids in target])
     target_out, _ = pad([np.concatenate([ids, [EOS]]) for ids in target])
     return PairBatch(source, source_keep, target_in, target_out, target_keep)
+
+
+def pair_batches(store: Store, batches: Iterable[Rows], marks: Marks = "both") -> Iterator[PairBatch]:
+    """A batch for each group of rows, in memory that does not grow with the store."""
+    for number, rows in enumerate(batches, start=1):
+        yield pair_batch(store, rows, marks)
+        if number % RELEASE == 0:
+            store.release()
 
 
 def labelled_batch(store: Store, rows: Rows, marks: Marks = "none") -> LabelledBatch:

@@ -8,6 +8,7 @@ target.ids, target.ends, or label.ids, label.ends
 
 import hashlib
 import json
+import mmap
 import os
 import shutil
 from collections.abc import Mapping
@@ -57,6 +58,13 @@ class Store:
             digest.update(_side_digest(name, column.ids, column.ends))
         if digest.hexdigest() != self.fingerprint:
             raise CorpusError(f"{self.folder}: the stored ids were changed since they were written; make them again")
+
+    def release(self) -> None:
+        """Let go of the pages read so far. They stay in the system's cache, but are no longer this process's memory."""
+        for array in (array for column in self.columns.values() for array in column):
+            mapped = getattr(array, "_mmap", None)
+            if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)
 
     def _map(self, name: str, kind: str) -> Column:
         ends = self._array(f"{name}.ends", np.dtype("<i8"))
