@@ -153,8 +153,7 @@ def test_a_place_that_cannot_be_written_to_is_said(tmp_path):
         write(tmp_path / "file" / "ids", [[1]], [[2]])
 
 
-def test_many_batches_are_the_same_while_pages_are_let_go(tmp_path, monkeypatch):
-    monkeypatch.setattr("nungil.batches.batch.RELEASE", 2)
+def test_many_batches_are_the_same_while_pages_are_let_go(tmp_path):
     rows = [[4 + number % 5] * (1 + number % 3) for number in range(11)]
     store = write(tmp_path / "ids", rows, rows[::-1])
     groups = [np.array([number, 10 - number]) for number in range(5)]

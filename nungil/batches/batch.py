@@ -15,7 +15,6 @@ from nungil.errors import CorpusError
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 # Sizes   B batch   S source steps   T target steps
-RELEASE = 1_000  # batches after which the pages of the store that were read are let go
 Marks = Literal["both", "eos", "none"]
 _MARKS: dict[str, tuple[list[int], list[int]]] = {"both": ([SOS], [EOS]), "eos": ([], [EOS]), "none": ([], [])}
 
@@ -58,10 +57,9 @@ def pair_batch(store: Store, rows: Rows, marks: Marks = "both") -> PairBatch:
 
 def pair_batches(store: Store, batches: Iterable[Rows], marks: Marks = "both") -> Iterator[PairBatch]:
     """A batch for each group of rows, in memory that does not grow with the store."""
-    for number, rows in enumerate(batches, start=1):
+    for rows in batches:
         yield pair_batch(store, rows, marks)
-        if number % RELEASE == 0:
-            store.release()
+        store.release()  # rows lie anywhere: a few batches would touch every page of the store
 
 
 def labelled_batch(store: Store, rows: Rows, marks: Marks = "none") -> LabelledBatch:
