@@ -78,6 +78,15 @@ class StoppedError(NungilError):
         return 128 + int(self.number)
 
 
+def unreadable(path: object, error: OSError) -> CorpusError:
+    """The sentence on a file that the system does not hand out."""
+    if isinstance(error, FileNotFoundError):
+        return CorpusError(f"{path}: there is no such file")
+    if isinstance(error, IsADirectoryError):
+        return CorpusError(f"{path}: this is a folder; a file is expected")
+    return CorpusError(f"{path}: {error.strerror}")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`"; did you mean dot?"` when something close to the word is known, else what there is."""
     by_lower = {name.lower(): name for name in sorted(known)}

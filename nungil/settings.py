@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from nungil.errors import ConfigError, CorpusError, did_you_mean
+from nungil.errors import ConfigError, CorpusError, did_you_mean, unreadable
 
 S = TypeVar("S", bound="Settings")
 
@@ -103,14 +103,10 @@ def read_text(path: Path) -> str:
     """The whole of a UTF-8 file, or a sentence on why it cannot be had."""
     try:
         return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise CorpusError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise CorpusError(f"{path}: this is a folder; a file is expected") from None
     except UnicodeDecodeError as error:
         raise CorpusError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:
-        raise CorpusError(f"{path}: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def _mistake(detail: ErrorDetails, kind: type[BaseModel]) -> str:

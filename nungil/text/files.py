@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from nungil.errors import CorpusError, UsageError
+from nungil.errors import CorpusError, UsageError, unreadable
 from nungil.text.encodings import describe_bad_bytes
 
 LONGEST_LINE = (
@@ -114,12 +114,8 @@ def byte_blocks(path: Path) -> Iterator[bytes]:
                 raise CorpusError(f"{path}: this is {kind}; unpack it into text first (gzip is read as it is)")
             blocks = _blocks(stream, first)
             yield from _unpacked(blocks) if first.startswith(GZIP) else blocks
-    except FileNotFoundError:
-        raise CorpusError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise CorpusError(f"{path}: this is a folder; a file is expected") from None
     except OSError as error:
-        raise CorpusError(f"{path}: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def _blocks(stream: BinaryIO, first: bytes) -> Iterator[bytes]:
