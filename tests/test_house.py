@@ -9,13 +9,17 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "nungil"
 
 # The way of the data. A module imports only from what stands to its left.
-LAYERS = ["errors", "settings", "records", "text", "batches", "attention", "inspection", "cli"]
+LAYERS = [
+    *("errors", "settings", "records", "text", "batches", "attention", "model", "training", "decoding", "scoring"),
+    *("inspection", "pipeline", "engines", "runs", "studies", "serving", "cli"),
+]
 ANYWHERE = {"__init__", "__main__"}
 TORCH_FREE = [
     "errors.py",
     "settings.py",
     "records.py",
     "text",
+    "scoring",
     "cli",
     "inspection/ledger.py",
     "inspection/numbers.py",
