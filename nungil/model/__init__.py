@@ -1,0 +1,1 @@
+"""Models that learn: encoders, recurrent and Transformer translators, classifiers."""

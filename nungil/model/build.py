@@ -1,0 +1,32 @@
+"""From settings to a model: one dict, kind to class."""
+
+from typing import Annotated
+
+from pydantic import Field
+from torch import nn
+
+from nungil.model.classifier import AttentionClassifier, ClassifierSettings
+from nungil.model.recurrent import RecurrentSettings, RecurrentTranslator
+from nungil.model.transformer import TransformerSettings, TransformerTranslator
+from nungil.model.vocabulary import Vocabulary
+
+ModelSettings = Annotated[RecurrentSettings | TransformerSettings | ClassifierSettings, Field(discriminator="kind")]
+Translator = RecurrentTranslator | TransformerTranslator
+Model = Translator | AttentionClassifier
+
+
+def build_translator(settings: RecurrentSettings | TransformerSettings, vocabulary: Vocabulary) -> Translator:
+    """A translator with fresh weights, drawn from torch's own randomness."""
+    if isinstance(settings, RecurrentSettings):
+        return RecurrentTranslator(settings, vocabulary)
+    return TransformerTranslator(settings, vocabulary)
+
+
+def build_classifier(settings: ClassifierSettings, vocabulary: int, classes: int) -> AttentionClassifier:
+    """A classifier with fresh weights."""
+    return AttentionClassifier(settings, vocabulary, classes)
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Numbers that are learned; a tied matrix counts once."""
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,76 @@
+"""Recurrent layers, one above the other: RNN, GRU or LSTM, a whole sentence at once or one step at a time."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+# Sizes   B batch   T steps   I width of an input   W width of a state   L layers
+Cell = Literal["lstm", "gru", "rnn"]
+CELLS: dict[Cell, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
+
+
+class CellState(NamedTuple):
+    """The state of each layer; `memory` is an LSTM's cell, the others have none."""
+
+    hidden: Float[Tensor, "L B W"]
+    memory: Float[Tensor, "L B W"] | None = None
+
+    def select(self, rows: Int[Tensor, " N"]) -> "CellState":
+        """The state of some sentences of the batch, in the order given."""
+        return CellState(self.hidden[:, rows], None if self.memory is None else self.memory[:, rows])
+
+
+class Layers(nn.Module):
+    """Layers that read from left to right. Both ways of running them use the same weights and give the same."""
+
+    def __init__(self, cell: Cell, input_size: int, width: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.cell: Cell = cell
+        sizes = [input_size] + [width] * (layers - 1)
+        self.layers = nn.ModuleList(make_layer(cell, size, width) for size in sizes)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, inputs: Float[Tensor, "B T I"], state: CellState) -> Float[Tensor, "B T W"]:
+        """The states of the top layer for a whole sentence."""
+        outputs = inputs
+        for number, layer in enumerate(self.layers):
+            outputs = outputs if number == 0 else self.dropout(outputs)
+            first = state.hidden[number, None].contiguous()
+            memory = None if state.memory is None else state.memory[number, None].contiguous()
+            outputs, _ = layer(outputs, first if memory is None else (first, memory))
+        return outputs
+
+    def step(self, inputs: Float[Tensor, "B I"], state: CellState) -> tuple[Float[Tensor, "B W"], CellState]:
+        """The state of the top layer one step later, and those of all layers."""
+        outputs = inputs
+        hidden, memory = [], []
+        for number, layer in enumerate(self.layers):
+            outputs = outputs if number == 0 else self.dropout(outputs)
+            weights: Any = (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
+            if state.memory is not None:
+                outputs, kept = torch.lstm_cell(outputs, (state.hidden[number], state.memory[number]), *weights)
+                memory.append(kept)
+            else:
+                step = torch.gru_cell if self.cell == "gru" else torch.rnn_tanh_cell
+                outputs = step(outputs, state.hidden[number], *weights)
+            hidden.append(outputs)
+        return outputs, CellState(torch.stack(hidden), torch.stack(memory) if memory else None)
+
+
+def make_layer(cell: Cell, input_size: int, width: int, bidirectional: bool = False) -> nn.RNNBase:
+    """One recurrent layer. An LSTM begins by remembering: its forget gates have a bias of 1 (Jozefowicz 2015)."""
+    layer = CELLS[cell](input_size, width, batch_first=True, bidirectional=bidirectional)
+    for name, parameter in layer.named_parameters():
+        if name.startswith("weight_hh"):
+            for gate in parameter.data.chunk(len(parameter) // width):
+                nn.init.orthogonal_(gate)
+        elif name.startswith("weight_ih"):
+            nn.init.xavier_uniform_(parameter.data)
+        else:
+            nn.init.zeros_(parameter.data)
+            if cell == "lstm" and name.startswith("bias_ih"):
+                parameter.data[width : 2 * width] = 1.0
+    return layer

@@ -1,0 +1,158 @@
+"""The classifier: embedding, encoder, pooling, dense layer, labels. Post 001, with padding that gets no weight."""
+
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from nungil.attention import Attention, Eye
+from nungil.model.blocks import BlockSettings
+from nungil.model.embedding import Embedding
+from nungil.model.encoders import (
+    NoEncoder,
+    Positions,
+    RecurrentEncoder,
+    RecurrentEncoderSettings,
+    TransformerEncoder,
+    mean_of_kept,
+)
+from nungil.model.ngrams import HashedNgrams, NgramSettings
+from nungil.model.results import Classified, Encoded
+from nungil.model.scores import ScoreSettings, build_score
+from nungil.settings import Settings
+
+# Sizes   B batch   S source steps   W width of a state   D width of the dense layer   C classes
+EncoderName = Literal["lstm", "gru", "rnn", "transformer", "none"]
+Pooling = Literal["attention", "mean", "max", "last"]
+Query = Literal["last", "learned"]
+
+
+class ClassifierSettings(Settings):
+    """A text classifier."""
+
+    kind: Literal["classifier"] = "classifier"
+    encoder: EncoderName = Field("lstm", description="lstm, gru, rnn, transformer, or none (embeddings alone).")
+    embedding: int = Field(128, ge=1, le=8_192, description="Width of an embedding; a Transformer's is its width.")
+    width: int = Field(128, ge=1, le=8_192, description="Width of a state; two directions have half of it each.")
+    layers: int = Field(1, ge=1, le=64, description="Layers of the encoder.")
+    bidirectional: bool = Field(True, description="Recurrent encoders read from both ends.")
+    heads: int = Field(4, ge=1, le=128, description="Attention heads of a Transformer encoder.")
+    feed_forward: int = Field(256, ge=1, le=65_536, description="Inner width of a Transformer's feed-forward layers.")
+    positions: Positions = Field("sinusoidal", description="sinusoidal or none, of a Transformer encoder.")
+    pooling: Pooling = Field("attention", description="How states become one: attention, mean, max or last.")
+    score: ScoreSettings = Field(
+        default_factory=lambda: ScoreSettings(name="additive"), description="How the pooling's attention scores."
+    )
+    query: Query | None = Field(
+        None,
+        description="What asks: the last state (as in post 001; the mean where there is none), or a learned vector; "
+        "by default the last state of recurrent encoders, else learned.",
+    )
+    dense: int = Field(64, ge=1, le=8_192, description="Width of the dense layer after the pooling.")
+    ngrams: NgramSettings | None = Field(None, description="Hashed n-grams of tokens beside the encoder.")
+    dropout: float = Field(0.3, ge=0, lt=1, description="Share of numbers dropped while training.")
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "ClassifierSettings":
+        if self.encoder == "transformer":
+            if self.width % self.heads:
+                raise ValueError(f"width {self.width} cannot be shared by {self.heads} heads; choose a multiple")
+        elif self.encoder != "none" and self.bidirectional and self.width % 2:
+            raise ValueError(f"width {self.width} is odd, but two directions share it; choose an even one")
+        return self
+
+    @property
+    def asked_by(self) -> Query:
+        """What asks, worked out."""
+        return self.query or ("learned" if self.encoder in ("transformer", "none") else "last")
+
+
+class Pooled(NamedTuple):
+    """A sentence as one vector, and where it was read from; None where that is everywhere alike."""
+
+    vector: Float[Tensor, "B W"]
+    weights: Float[Tensor, "B S"] | None = None
+
+
+class AttentionPooling(nn.Module):
+    """One look at the whole sentence: the last state, or a learned vector, asks."""
+
+    def __init__(self, width: int, score: ScoreSettings, query: Query) -> None:
+        super().__init__()
+        self.attention = Attention(build_score(score, width, width), kind="pooling")
+        self.query = nn.Parameter(torch.randn(width) * width**-0.5) if query == "learned" else None
+
+    def forward(self, encoded: Encoded, eye: Eye | None = None) -> Pooled:
+        """The weighted sum of the states."""
+        asking = encoded.last[-1] if self.query is None else self.query.expand(len(encoded.states), -1)
+        context, weights = self.attention(asking[:, None], encoded.states, keep=encoded.keep, eye=eye)
+        return Pooled(context[:, 0], weights[:, 0])
+
+
+class FixedPooling(nn.Module):
+    """The baselines: mean, maximum, or the last state."""
+
+    def __init__(self, pooling: Pooling) -> None:
+        super().__init__()
+        self.pooling = pooling
+
+    def forward(self, encoded: Encoded, eye: Eye | None = None) -> Pooled:
+        """One vector, by a rule without weights to learn."""
+        del eye
+        if self.pooling == "mean":
+            return Pooled(mean_of_kept(encoded.states, encoded.keep))
+        if self.pooling == "max":
+            return Pooled(encoded.states.masked_fill(~encoded.keep[..., None], -torch.inf).amax(dim=1))
+        return Pooled(encoded.last[-1])
+
+
+class AttentionClassifier(nn.Module):
+    """Softmax over the classes; for two of them that is a sigmoid of the difference of their scores."""
+
+    def __init__(self, settings: ClassifierSettings, vocabulary: int, classes: int) -> None:
+        super().__init__()
+        self.settings = settings
+        width = settings.width if settings.encoder == "transformer" else settings.embedding
+        self.embedding = Embedding(vocabulary, width, settings.dropout, scaled=settings.encoder == "transformer")
+        self.encoder = _build_encoder(settings)
+        self.pooling = (
+            AttentionPooling(self.encoder.width, settings.score, settings.asked_by)
+            if settings.pooling == "attention"
+            else FixedPooling(settings.pooling)
+        )
+        self.ngrams = None if settings.ngrams is None else HashedNgrams(settings.ngrams)
+        beside = 0 if settings.ngrams is None else settings.ngrams.width
+        self.dense = nn.Linear(self.encoder.width + beside, settings.dense)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.output = nn.Linear(settings.dense, classes)
+
+    def forward(
+        self, source: Int[Tensor, "B S"], source_keep: Bool[Tensor, "B S"], eye: Eye | None = None
+    ) -> Classified:
+        """A score per class."""
+        encoded: Encoded = self.encoder(self.embedding(source), source_keep, eye)
+        vector, weights = self.pooling(encoded, eye)
+        if self.ngrams is not None:
+            vector = torch.cat([vector, self.ngrams(source, source_keep)], dim=-1)
+        dense = torch.relu(self.dense(self.dropout(vector)))
+        return Classified(self.output(self.dropout(dense)), weights)
+
+
+def _build_encoder(settings: ClassifierSettings) -> RecurrentEncoder | TransformerEncoder | NoEncoder:
+    if settings.encoder == "none":
+        return NoEncoder(settings.embedding)
+    if settings.encoder == "transformer":
+        blocks = BlockSettings(
+            width=settings.width, heads=settings.heads, feed_forward=settings.feed_forward, dropout=settings.dropout
+        )
+        return TransformerEncoder(blocks, settings.layers, settings.positions)
+    recurrent = RecurrentEncoderSettings(
+        cell=settings.encoder,
+        width=settings.width,
+        layers=settings.layers,
+        bidirectional=settings.bidirectional,
+        dropout=settings.dropout,
+    )
+    return RecurrentEncoder(settings.embedding, recurrent)

@@ -1,0 +1,124 @@
+"""Encoders: embedded sentences to states. Translators and classifiers share them."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from nungil.attention import Eye
+from nungil.model.blocks import BlockSettings, EncoderBlock
+from nungil.model.cells import Cell, make_layer
+from nungil.model.embedding import sinusoids
+from nungil.model.results import Encoded
+from nungil.settings import Settings
+
+# Sizes   B batch   S source steps   E width of an embedding   W width of a state
+Positions = Literal["sinusoidal", "none"]
+
+
+class RecurrentEncoderSettings(Settings):
+    """The sizes of a recurrent encoder."""
+
+    cell: Cell = Field("lstm", description="lstm, gru or rnn.")
+    width: int = Field(512, ge=1, le=8_192, description="Width of a state; two directions have half of it each.")
+    layers: int = Field(1, ge=1, le=32, description="Layers, one above the other.")
+    bidirectional: bool = Field(True, description="Read from both ends, so that a state knows what comes after it.")
+    dropout: float = Field(0.2, ge=0, lt=1, description="Share of numbers dropped between layers while training.")
+
+    @model_validator(mode="after")
+    def _two_directions_share_the_width(self) -> "RecurrentEncoderSettings":
+        if self.bidirectional and self.width % 2:
+            raise ValueError(f"width {self.width} is odd, but two directions share it; choose an even one")
+        return self
+
+
+class RecurrentEncoder(nn.Module):
+    """RNN, GRU or LSTM layers, from one end or from both."""
+
+    def __init__(self, input_size: int, settings: RecurrentEncoderSettings) -> None:
+        super().__init__()
+        self.width = settings.width
+        half = settings.width // 2 if settings.bidirectional else settings.width
+        sizes = [input_size] + [settings.width] * (settings.layers - 1)
+        self.layers = nn.ModuleList(make_layer(settings.cell, size, half, settings.bidirectional) for size in sizes)
+        self.dropout = nn.Dropout(settings.dropout)
+
+    def forward(
+        self,
+        embedded: Float[Tensor, "B S E"],
+        keep: Bool[Tensor, "B S"],
+        eye: Eye | None = None,  # noqa: ARG002  a recurrent encoder does not attend
+    ) -> Encoded:
+        """States of every step. Padding is never read: a sentence gives the same alone and in any batch."""
+        lengths = keep.sum(dim=1).cpu()
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        hidden, memory = [], []
+        for number, layer in enumerate(self.layers):
+            packed, last = layer(packed if number == 0 else self._dropped(packed))
+            if isinstance(last, tuple):
+                last, cell = last
+                memory.append(_joined(cell))
+            hidden.append(_joined(last))
+        states, _ = pad_packed_sequence(packed, batch_first=True, total_length=keep.shape[1])
+        return Encoded(states, keep, torch.stack(hidden), torch.stack(memory) if memory else None)
+
+    def _dropped(self, packed: PackedSequence) -> PackedSequence:
+        return packed._replace(data=self.dropout(packed.data))
+
+
+def _joined(last: Float[Tensor, "D B H"]) -> Float[Tensor, "B W"]:
+    """The final states of both directions, side by side."""
+    return last.transpose(0, 1).flatten(1)
+
+
+class TransformerEncoder(nn.Module):
+    """Self-attention blocks over embeddings with positions."""
+
+    def __init__(self, settings: BlockSettings, layers: int, positions: Positions = "sinusoidal") -> None:
+        super().__init__()
+        self.width, self.positions = settings.width, positions
+        self.blocks = nn.ModuleList(EncoderBlock(settings, layer) for layer in range(layers))
+        self.norm = nn.LayerNorm(settings.width) if settings.norm == "pre" else nn.Identity()
+
+    def forward(self, embedded: Float[Tensor, "B S W"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> Encoded:
+        """States of every step; padding gets exactly no weight."""
+        states = embedded
+        if self.positions == "sinusoidal":
+            states = states + sinusoids(0, states.shape[1], self.width, states)
+        seen = None if bool(keep.all()) else keep  # nothing to hide is cheaper than hiding nothing
+        for block in self.blocks:
+            states = block(states, seen, eye)
+        states = self.norm(states)
+        return Encoded(states, keep, mean_of_kept(states, keep)[None])
+
+
+class NoEncoder(nn.Module):
+    """The embeddings themselves: a baseline that knows no order."""
+
+    def __init__(self, input_size: int) -> None:
+        super().__init__()
+        self.width = input_size
+
+    def forward(
+        self,
+        embedded: Float[Tensor, "B S E"],
+        keep: Bool[Tensor, "B S"],
+        eye: Eye | None = None,  # noqa: ARG002
+    ) -> Encoded:
+        """The embeddings, and their mean in place of a last state."""
+        return Encoded(embedded, keep, mean_of_kept(embedded, keep)[None])
+
+
+def mean_of_kept(states: Float[Tensor, "B S W"], keep: Bool[Tensor, "B S"]) -> Float[Tensor, "B W"]:
+    """The mean over real tokens."""
+    kept = keep[..., None].to(states.dtype)
+    return (states * kept).sum(dim=1) / kept.sum(dim=1)
+
+
+def last_of_kept(states: Float[Tensor, "B S W"], keep: Bool[Tensor, "B S"]) -> Float[Tensor, "B W"]:
+    """The state at the last real token; padding stands on the right."""
+    place: Int[Tensor, " B"] = keep.sum(dim=1) - 1
+    return states[torch.arange(len(states), device=states.device), place]

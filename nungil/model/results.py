@@ -1,0 +1,57 @@
+"""What models give back: encoded sentences, decoded features, one step of decoding, a classified text."""
+
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+# Sizes   B batch   S source steps   T target steps   W width   F of a feature   V vocabulary   L layers   C classes
+
+
+class State(Protocol):
+    """What a translator remembers between two steps of decoding."""
+
+    def select(self, rows: Int[Tensor, " N"]) -> Self:
+        """The state of some sentences of the batch, in the order given."""
+        ...
+
+
+S = TypeVar("S", bound=State)
+
+
+class Encoded(NamedTuple):
+    """A batch of sentences as an encoder leaves it.
+
+    `last` is the final state of each layer, both directions joined; encoders without one give the mean of the states.
+    `cell` is the same of an LSTM's memory cell.
+    """
+
+    states: Float[Tensor, "B S W"]
+    keep: Bool[Tensor, "B S"]
+    last: Float[Tensor, "L B W"]
+    cell: Float[Tensor, "L B W"] | None = None
+
+
+class Decoded(NamedTuple):
+    """A feature per target step, one linear layer before the vocabulary, and where it was read from.
+
+    `weights` are None where nothing reads a source (plain) or where there are many (a Transformer; use an eye).
+    """
+
+    features: Float[Tensor, "B T F"]
+    weights: Float[Tensor, "B T S"] | None = None
+
+
+class Stepped(NamedTuple, Generic[S]):
+    """One step of decoding: log-probabilities of the next token, the state to go on from, where it looked."""
+
+    log_probs: Float[Tensor, "B V"]
+    state: S
+    weights: Float[Tensor, "B S"] | None = None
+
+
+class Classified(NamedTuple):
+    """A score per class, before softmax, and where the pooling looked; None where it does not look."""
+
+    logits: Float[Tensor, "B C"]
+    weights: Float[Tensor, "B S"] | None = None

@@ -1,0 +1,48 @@
+"""Which score a model attends with: its settings, and one dict from names to classes."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field
+
+from nungil.attention import Additive, Concat, Coverage, Dot, General, LocalM, LocalP, Location, ScaledDot, Score
+from nungil.settings import Settings
+
+ScoreName = Literal["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]
+
+
+class ScoreSettings(Settings):
+    """The score function of an attention, and the window laid over it."""
+
+    name: ScoreName = Field("general", description="dot, scaled-dot, general, concat, additive, location or coverage.")
+    size: int | None = Field(
+        None, ge=1, le=8_192, description="Inner width of concat, additive and coverage; by default that of the keys."
+    )
+    window: Literal["none", "local-m", "local-p"] = Field(
+        "none", description="Look everywhere, or near the own step (local-m) or a predicted one (local-p)."
+    )
+    reach: int = Field(10, ge=1, le=1_024, description="Steps that a window reaches to each side; Luong's D.")
+    longest: int = Field(
+        1_026, ge=1, le=65_536, description="Source positions that location knows; no longer sentence can be read."
+    )
+
+
+_SCORES: dict[ScoreName, Callable[[ScoreSettings, int, int], Score]] = {
+    "dot": lambda *_: Dot(),
+    "scaled-dot": lambda *_: ScaledDot(),
+    "general": lambda _, query, key: General(query, key),
+    "concat": lambda chosen, query, key: Concat(query, key, chosen.size or key),
+    "additive": lambda chosen, query, key: Additive(query, key, chosen.size or key),
+    "location": lambda chosen, query, _: Location(query, chosen.longest),
+    "coverage": lambda chosen, query, key: Coverage(query, key, chosen.size or key),
+}
+
+
+def build_score(settings: ScoreSettings, query_size: int, key_size: int) -> Score:
+    """The score, in its window if it has one."""
+    score = _SCORES[settings.name](settings, query_size, key_size)
+    if settings.window == "local-m":
+        return LocalM(score, settings.reach)
+    if settings.window == "local-p":
+        return LocalP(score, query_size, settings.reach)
+    return score

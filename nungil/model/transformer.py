@@ -1,0 +1,123 @@
+"""The Transformer translator: an encoder and a decoder of attention blocks. Vaswani et al. (2017), post 003."""
+
+from typing import Literal, NamedTuple
+
+from jaxtyping import Bool, Float, Int
+from pydantic import Field
+from torch import Tensor, nn
+
+from nungil.attention import Eye, Heads
+from nungil.errors import ConfigError
+from nungil.model.blocks import BlockSettings, DecoderBlock
+from nungil.model.embedding import Embedding, sinusoids
+from nungil.model.encoders import Positions, TransformerEncoder
+from nungil.model.results import Decoded, Encoded, Stepped
+from nungil.model.vocabulary import Vocabulary
+
+# Sizes   B batch   S source steps   T target steps   M width of the model   V target vocabulary
+
+
+class TransformerSettings(BlockSettings):
+    """A Transformer encoder-decoder."""
+
+    kind: Literal["transformer"] = "transformer"
+    encoder_layers: int = Field(3, ge=1, le=64, description="Blocks of the encoder.")
+    decoder_layers: int = Field(3, ge=1, le=64, description="Blocks of the decoder.")
+    positions: Positions = Field("sinusoidal", description="sinusoidal, or none: then it knows no order of words.")
+    tie: Literal["all", "target", "none"] | None = Field(
+        None,
+        description="Which matrices are one: target embedding and output (target), the source embedding too (all), "
+        "or none; by default all where the vocabulary is joint, else target.",
+    )
+
+
+class TransformerState(NamedTuple):
+    """Keys and values of the source and of the target so far, of every block."""
+
+    source: tuple[Heads, ...]
+    keep: Bool[Tensor, "B S"]
+    past: tuple[Heads, ...] = ()
+    position: int = 0
+
+    def select(self, rows: Int[Tensor, " N"]) -> "TransformerState":
+        """The state of some sentences of the batch, in the order given."""
+        return TransformerState(
+            tuple(heads.select(rows) for heads in self.source),
+            self.keep[rows],
+            tuple(heads.select(rows) for heads in self.past),
+            self.position,
+        )
+
+
+class TransformerTranslator(nn.Module):
+    """Encoder and decoder, depth set apart; embeddings tied as the settings say."""
+
+    def __init__(self, settings: TransformerSettings, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.settings = settings
+        width, dropout = settings.width, settings.dropout
+        self.source_embedding = Embedding(vocabulary.source, width, dropout, scaled=True)
+        tie = settings.tie or ("all" if vocabulary.joint else "target")
+        if tie == "all":
+            _refuse_two_vocabularies(vocabulary)
+            self.target_embedding = self.source_embedding
+        else:
+            self.target_embedding = Embedding(vocabulary.target, width, dropout, scaled=True)
+        self.encoder = TransformerEncoder(settings, settings.encoder_layers, settings.positions)
+        self.blocks = nn.ModuleList(DecoderBlock(settings, layer) for layer in range(settings.decoder_layers))
+        self.norm = nn.LayerNorm(width) if settings.norm == "pre" else nn.Identity()
+        self.output = nn.Linear(width, vocabulary.target)
+        nn.init.xavier_uniform_(self.output.weight)
+        nn.init.zeros_(self.output.bias)
+        if tie != "none":
+            self.output.weight = self.target_embedding.table.weight
+
+    def forward(
+        self,
+        source: Int[Tensor, "B S"],
+        source_keep: Bool[Tensor, "B S"],
+        target_in: Int[Tensor, "B T"],
+        eye: Eye | None = None,
+    ) -> Decoded:
+        """A feature for each target step, reading only what stands before it."""
+        features, _ = self._decode(target_in, self.start(source, source_keep, eye), eye)
+        return Decoded(features)
+
+    def logits(self, features: Float[Tensor, "*B M"]) -> Float[Tensor, "*B V"]:
+        """A score per token of the vocabulary."""
+        scored: Tensor = self.output(features)
+        return scored
+
+    def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
+        """Read the source; what every block needs of it is made once."""
+        encoded: Encoded = self.encoder(self.source_embedding(source), keep, eye)
+        blocks = (block for block in self.blocks if isinstance(block, DecoderBlock))
+        heads = tuple(block.cross.prepare(encoded.states, encoded.states) for block in blocks)
+        return TransformerState(heads, keep)
+
+    def step(
+        self, last: Int[Tensor, " B"], state: TransformerState, eye: Eye | None = None
+    ) -> Stepped[TransformerState]:
+        """The token after the last one."""
+        features, state = self._decode(last[:, None], state, eye)
+        return Stepped(self.logits(features[:, -1]).log_softmax(dim=-1), state)
+
+    def _decode(
+        self, target_in: Int[Tensor, "B T"], state: TransformerState, eye: Eye | None
+    ) -> tuple[Float[Tensor, "B T M"], TransformerState]:
+        """The next target steps, one or many, after those in the state."""
+        states = self.target_embedding(target_in)
+        if self.settings.positions == "sinusoidal":
+            states = states + sinusoids(state.position, states.shape[1], states.shape[2], states)
+        keep = None if bool(state.keep.all()) else state.keep
+        past = []
+        for number, block in enumerate(self.blocks):
+            before = state.past[number] if state.past else None
+            states, after = block(states, state.source[number], keep, before, eye)
+            past.append(after)
+        return self.norm(states), state._replace(past=tuple(past), position=state.position + target_in.shape[1])
+
+
+def _refuse_two_vocabularies(vocabulary: Vocabulary) -> None:
+    if not vocabulary.joint:
+        raise ConfigError("model", ["tie: all needs one vocabulary for both sides (tokenizer joint: true)"])
