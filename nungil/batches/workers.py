@@ -9,10 +9,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Generic, TypeVar
 
 from nungil.errors import ResourceError
@@ -27,7 +29,8 @@ class Worker(Generic[Item, Answer]):
     def __init__(self, context: "ForkContext | SpawnContext", function: Callable[[Item], Answer]) -> None:
         self._pipe, theirs = context.Pipe()
         self._process: BaseProcess = context.Process(target=_work, args=(function, theirs), daemon=True)
-        self._process.start()
+        with _nameless_main():
+            self._process.start()
         theirs.close()  # only the process holds its end now: if it dies, this end is told
 
     def give(self, item: Item) -> None:
@@ -80,6 +83,21 @@ def _context() -> "ForkContext | SpawnContext":
     """A fork starts at once, but may hang where threads run: torch's, or the caller's. Then processes are spawned."""
     alone = threading.active_count() == 1 and "torch" not in sys.modules
     return get_context("fork") if sys.platform == "linux" and alone else get_context("spawn")
+
+
+@contextmanager
+def _nameless_main() -> Iterator[None]:
+    """While a process is spawned, the caller's script has no name, so that the process does not run it once more.
+
+    What travels to a process is ours and is imported by its own name. Without this a plain script that calls
+    `nungil.train` would have to stand under `if __name__ == "__main__"`.
+    """
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def _work(function: Callable[[Item], Answer], pipe: "Connection[object, object]") -> None:

@@ -1,0 +1,1 @@
+"""Search: from a model's steps to ids. Knows no text."""

@@ -1,0 +1,23 @@
+"""Stepper: all that a search needs from a model."""
+
+from typing import Protocol, TypeVar
+
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from nungil.attention import Eye
+from nungil.model.results import State, Stepped
+
+S = TypeVar("S", bound=State)
+
+
+class Stepper(Protocol[S]):
+    """Reads a source once, then gives log-probabilities one step at a time. Every translator is one."""
+
+    def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> S:
+        """The state before the first step."""
+        ...
+
+    def step(self, last: Int[Tensor, " B"], state: S, eye: Eye | None = None) -> Stepped[S]:
+        """What may come after the last token."""
+        ...

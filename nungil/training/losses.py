@@ -1,0 +1,56 @@
+"""Losses: cross-entropy summed over tokens or texts, with label smoothing. Padding never reaches the vocabulary."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from nungil.attention import coverage_loss
+from nungil.batches.batch import LabelledBatch, PairBatch
+from nungil.model.build import Translator
+from nungil.model.classifier import AttentionClassifier
+from nungil.model.recurrent import RecurrentTranslator
+
+# Sizes   N real tokens of a batch   V vocabulary or classes
+
+
+class Loss(NamedTuple):
+    """What is minimised, and the same without smoothing and other extras; both summed over the predictions."""
+
+    total: Float[Tensor, ""]
+    plain: float
+    right: int
+    predictions: int
+
+
+def translation_loss(model: Translator, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+    """Over the real target tokens; the coverage loss is added where the model has one."""
+    decoded = model(batch.source, batch.source_keep, batch.target_in)
+    logits_NV = model.logits(decoded.features[batch.target_keep])
+    loss = cross_entropy(logits_NV, batch.target_out[batch.target_keep], smoothing)
+    if (
+        isinstance(model, RecurrentTranslator)
+        and model.settings.score.name == "coverage"
+        and decoded.weights is not None
+    ):
+        again = coverage_loss(decoded.weights)[batch.target_keep].sum()
+        loss = loss._replace(total=loss.total + model.settings.coverage_loss * again)
+    return loss
+
+
+def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smoothing: float = 0.0) -> Loss:
+    """Over the texts."""
+    return cross_entropy(model(batch.source, batch.source_keep).logits, batch.label, smoothing)
+
+
+def cross_entropy(logits: Float[Tensor, "N V"], right: Int[Tensor, " N"], smoothing: float = 0.0) -> Loss:
+    """−Σ q log p with q = 1 − ε on the right one and ε spread over all. Szegedy et al. (2016), section 7."""
+    log_probs_NV = logits.float().log_softmax(dim=-1)
+    plain = -log_probs_NV.gather(-1, right[:, None]).sum()
+    total = plain
+    if smoothing:
+        total = (1 - smoothing) * plain - smoothing * log_probs_NV.mean(dim=-1).sum()
+    with torch.no_grad():
+        hits = int((logits.argmax(dim=-1) == right).sum())
+    return Loss(total, float(plain.detach()), hits, len(right))

@@ -1,0 +1,32 @@
+"""The settings of training."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from nungil.settings import Settings
+from nungil.training.optimizer import OptimizerSettings
+from nungil.training.schedule import ScheduleSettings
+from nungil.training.stopping import Metric
+
+
+class TrainingSettings(Settings):
+    """How a model is trained. What is None is worked out from the data, printed and stored."""
+
+    steps: int | None = Field(None, ge=1, le=100_000_000, description="Updates at most; by default by the corpus.")
+    batch_tokens: int | None = Field(
+        None, ge=16, le=10_000_000, description="Positions of a batch: sentences × the longest, padding included."
+    )
+    accumulation: int = Field(1, ge=1, le=1_024, description="Batches whose gradients make one update.")
+    schedule: ScheduleSettings | None = Field(None, description="The learning rate.")
+    optimizer: OptimizerSettings = Field(default_factory=OptimizerSettings, description="AdamW.")
+    label_smoothing: float = Field(0.1, ge=0, lt=1, description="Share of certainty taken from the right token.")
+    validate_every: int | None = Field(None, ge=1, description="Updates between validations.")
+    metric: Metric | None = Field(
+        None, description="What is best: bleu, chrf, loss or accuracy; by default bleu, or accuracy of a classifier."
+    )
+    patience: int = Field(8, ge=0, le=10_000, description="Validations without a better one before it stops; 0: never.")
+    average: int = Field(5, ge=1, le=100, description="Checkpoints whose mean is tried as the model; 1: none.")
+    average_of: Literal["best", "last"] = Field("best", description="The best ones, or the last ones.")
+    log_every: int = Field(50, ge=1, description="Updates between lines of the log.")
+    tensorboard: bool = Field(False, description="Write the same numbers for TensorBoard, into DIR/tensorboard.")

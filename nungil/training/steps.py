@@ -1,0 +1,113 @@
+"""The training loop as an iterator: a step is one update, and whoever asks for steps decides what to do in between."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+import torch
+from torch import nn
+
+from nungil.errors import DivergedError
+from nungil.training.course import Place
+from nungil.training.losses import Loss
+
+Batch = TypeVar("Batch")
+PATIENCE = 10  # updates in a row whose gradient is not finite before a run is given up
+
+
+class Group(NamedTuple, Generic[Batch]):
+    """The batches of one update, how many predictions they hold in all, and the place to go on from after it."""
+
+    batches: Sequence[Batch]
+    predictions: int
+    epoch: int
+    after: Place
+
+
+class Step(NamedTuple):
+    """One update, as it was made."""
+
+    number: int
+    epoch: int
+    loss: float  # per prediction, without smoothing
+    accuracy: float
+    predictions: int
+    gradient: float  # its length before clipping
+    rate: float
+    after: Place
+    skipped: bool = False
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a step needs to know besides its batches."""
+
+    rate_of: Callable[[int], float]
+    clip: float
+    seed: int
+    rank: int = 0
+
+
+def train(
+    model: nn.Module,
+    groups: Iterable[Group[Batch]],
+    loss_of: Callable[[Batch], Loss],
+    optimizer: torch.optim.Optimizer,
+    rules: Rules,
+    done: int = 0,
+) -> Iterator[Step]:
+    """Updates without end, numbered from `done` + 1.
+
+    The loss is summed over predictions and divided by those of the whole group, so that cutting a batch into
+    micro-batches changes nothing. A gradient that is not finite makes no update; too many in a row end the run.
+    """
+    failed = 0
+    for number, group in enumerate(groups, done + 1):
+        model.train()
+        optimizer.zero_grad(set_to_none=True)
+        losses = [
+            _accumulate(loss_of, batch, group.predictions, rules, (number, place))
+            for place, batch in enumerate(group.batches)
+        ]
+        gradient = float(nn.utils.clip_grad_norm_(model.parameters(), rules.clip))
+        rate = rules.rate_of(number)
+        finite = gradient - gradient == 0
+        if finite:
+            for part in optimizer.param_groups:
+                part["lr"] = rate
+            optimizer.step()
+        failed = 0 if finite else failed + 1
+        loss, right = sum(loss.plain for loss in losses), sum(loss.right for loss in losses)
+        yield Step(
+            number,
+            group.epoch,
+            loss / group.predictions,
+            right / group.predictions,
+            group.predictions,
+            gradient,
+            rate,
+            group.after,
+            not finite,
+        )
+        if failed == PATIENCE:
+            raise DivergedError(
+                f"training diverged: the gradient was not finite in {PATIENCE} updates in a row, up to {number}; "
+                "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+            )
+
+
+def _accumulate(
+    loss_of: Callable[[Batch], Loss], batch: Batch, predictions: int, rules: Rules, where: tuple[int, int]
+) -> Loss:
+    """Add the gradient of one micro-batch. Its randomness comes from its place alone: no random state is kept."""
+    torch.manual_seed(seed_of(rules.seed, *where, rules.rank))
+    loss = loss_of(batch)
+    (loss.total / predictions).backward()  # type: ignore[no-untyped-call]
+    return loss
+
+
+def seed_of(*numbers: int) -> int:
+    """One seed from many numbers, spread well: neighbours have nothing in common."""
+    digest = hashlib.blake2b(" ".join(map(str, numbers)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
