@@ -1,6 +1,6 @@
-"""Scores of what a model made: the alignment error rate. Knows no torch.
+"""Scores of what a model made: BLEU and chrF, the alignment error rate. Knows no torch.
 
-Importing this does not load NumPy. Attention to word links, which needs NumPy, is in
+Importing this loads neither sacreBLEU nor NumPy. Attention to word links, which needs NumPy, is in
 `nungil.scoring.words`.
 """
 
@@ -14,14 +14,18 @@ from nungil.scoring.alignment import (
     parse_links,
     score_links,
 )
+from nungil.scoring.translation import TranslationScores, bleu_tokenizer, score_translations
 
 __all__ = [
     "AlignmentScores",
     "Link",
     "Links",
+    "TranslationScores",
     "aer",
+    "bleu_tokenizer",
     "diagonal_links",
     "format_links",
     "parse_links",
     "score_links",
+    "score_translations",
 ]
