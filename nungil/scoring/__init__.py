@@ -1,4 +1,4 @@
-"""Scores of what a model made: BLEU and chrF, the alignment error rate. Knows no torch.
+"""Scores of what a model made: BLEU and chrF, accuracy and F1, the alignment error rate. Knows no torch.
 
 Importing this loads neither sacreBLEU nor NumPy. Attention to word links, which needs NumPy, is in
 `nungil.scoring.words`.
@@ -14,10 +14,13 @@ from nungil.scoring.alignment import (
     parse_links,
     score_links,
 )
+from nungil.scoring.classification import ClassificationScores, LabelScores, score_labels
 from nungil.scoring.translation import TranslationScores, bleu_tokenizer, score_translations
 
 __all__ = [
     "AlignmentScores",
+    "ClassificationScores",
+    "LabelScores",
     "Link",
     "Links",
     "TranslationScores",
@@ -26,6 +29,7 @@ __all__ = [
     "diagonal_links",
     "format_links",
     "parse_links",
+    "score_labels",
     "score_links",
     "score_translations",
 ]
