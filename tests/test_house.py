@@ -24,6 +24,9 @@ TORCH_FREE = [
     "inspection/ledger.py",
     "inspection/numbers.py",
     "inspection/layout.py",
+    "inspection/merging.py",
+    "inspection/record.py",
+    "inspection/heatmap.py",
 ]
 
 
