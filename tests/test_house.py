@@ -26,7 +26,9 @@ TORCH_FREE = [
     "inspection/layout.py",
     "inspection/merging.py",
     "inspection/record.py",
+    "inspection/saving.py",
     "inspection/heatmap.py",
+    "inspection/page.py",
 ]
 
 

@@ -244,8 +244,14 @@ class AttentionRecord:
 
     @classmethod
     def load(cls, path: str | Path) -> "AttentionRecord":
-        """The record of a `.json` file."""
+        """The record of a `.json` file that `save` wrote."""
         return cls.from_json(parse_json(read_text(Path(path)), str(path)), str(path))
+
+    def save(self, path: str | Path) -> None:
+        """Write the record to a file; its ending says how: .html, .json or .csv."""
+        from nungil.inspection.saving import save_record  # drawings know records; a record knows of them only here
+
+        save_record(self, Path(path))
 
 
 class _WrittenMap(Settings):
