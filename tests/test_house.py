@@ -24,6 +24,11 @@ TORCH_FREE = [
     "inspection/ledger.py",
     "inspection/numbers.py",
     "inspection/layout.py",
+    "inspection/merging.py",
+    "inspection/record.py",
+    "inspection/saving.py",
+    "inspection/heatmap.py",
+    "inspection/page.py",
 ]
 
 

@@ -1,0 +1,43 @@
+"""Pieces back to words: which pieces make up which word, and what becomes of the weights. No torch."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS
+from nungil.text.tokenizers.pieces import SPACE
+from nungil.text.tokenizers.vocabulary import JOINER
+
+MARKS = frozenset(SPECIALS[number] for number in (PAD, SOS, EOS))  # what marks the ends of a text and is no word of it
+RULE = "words: columns summed over their pieces, rows averaged over theirs"
+
+
+def words_of(tokens: Sequence[str]) -> list[list[int]]:
+    """The places of the pieces of each word: ▁ begins one (SentencePiece), ￭ goes on with one (word tokenizer).
+
+    Marks stand alone. Where no token has either sign, each token is a word.
+    """
+    pieces = any(token.startswith(SPACE) for token in tokens)
+    words: list[list[int]] = []
+    for place, token in enumerate(tokens):
+        goes_on = not token.startswith(SPACE) if pieces else token.startswith(JOINER) and len(token) > 1
+        after_word = place > 0 and tokens[place - 1] not in MARKS
+        if goes_on and after_word and token not in MARKS:
+            words[-1].append(place)
+        else:
+            words.append([place])
+    return words
+
+
+def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
+    """The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is."""
+    parts = [tokens[place] for place in word]
+    joined = parts[0] + "".join(part.removeprefix(JOINER) if len(part) > 1 else part for part in parts[1:])
+    return joined.removeprefix(SPACE) or joined
+
+
+def merge(weights: NDArray[np.float64], rows: list[list[int]], columns: list[list[int]]) -> NDArray[np.float64]:
+    """Sum over the columns of each word, average over the rows of each word: a row's sum stays what it was."""
+    summed = np.stack([weights[..., word].sum(axis=-1) for word in columns], axis=-1)
+    return np.stack([summed[..., word, :].mean(axis=-2) for word in rows], axis=-2)
