@@ -343,13 +343,22 @@ def test_as_many_labels_as_texts_are_none(tmp_path, beside):
     )
 
 
-def test_more_than_a_thousand_labels_are_none(tmp_path):
-    train = table(
-        tmp_path / "train.tsv", [(f"snow {n}", f"label {n % 1_001}") for n in range(1_200)], ("text", "label")
-    )
-    assert refusal(tmp_path, train=train) == (
+@pytest.mark.parametrize("beside", [False, True])
+def test_more_than_a_thousand_labels_are_none(tmp_path, beside):
+    rows = [(f"snow {number}", f"label {number % 1_001}") for number in range(1_200)]
+    train = table(tmp_path / "train.tsv", rows, ("text", "label"))
+    valid = {"valid": table(tmp_path / "v.tsv", [("snow", "label 3")], ("text", "label"))} if beside else {}
+    assert refusal(tmp_path, train=train, **valid) == (
         "train.tsv: more than 1,000 labels; is this the column of labels? Choose with --columns text,label"
     )
+
+
+@pytest.mark.parametrize("unit", ["unigram", "bpe", "word", "character"])
+def test_one_pair_is_enough_where_a_validation_set_is_given(tmp_path, unit):
+    train = table(tmp_path / "one.tsv", [("I like snow", "나는 눈을 좋아한다")])
+    valid = table(tmp_path / "valid.tsv", [("I like snow", "나는 눈을 좋아한다 .")])
+    prepared = run(tmp_path, TokenizerSettings(unit=unit), train=train, valid=valid)
+    assert (len(prepared.train), len(prepared.valid)) == (1, 1)
 
 
 def test_labels_have_no_language(tmp_path):

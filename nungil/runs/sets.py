@@ -27,6 +27,7 @@ from nungil.text.cleaning import (
 from nungil.text.corpus import Corpus
 from nungil.text.seen import Hashes
 from nungil.text.split import TEST, TRAIN, VALID, near_keys, split
+from nungil.text.survey import MOST_LABELS
 from nungil.text.tokenizers.train import SAMPLE, Sample
 
 Parts = NDArray[np.int8]
@@ -275,3 +276,5 @@ def _learn_from(sets: Sets[Record], record: Record) -> None:
         sample.add(side_of(record, place))
     if isinstance(record, Labelled):
         sets.labels[record.label] += 1
+        if len(sets.labels) > MOST_LABELS:  # at once: a column of sentences would fill the memory
+            check_labels(sets.labels, sets.tally.kept, name_of(sets.train.corpus))
