@@ -102,8 +102,12 @@ def _build(
                 columns = {name: ids.keep(rows) for name, ids in columns.items()}
             writer.append(columns)
         if writer.rows == 0:
-            raise CorpusError("nothing is left to train on: no record is clean and short enough")
+            raise CorpusError(f"nothing is left to train on: {_why_empty(too_long, longest)}")
     return Built(Store(writer.folder), too_long)
+
+
+def _why_empty(too_long: int, longest: int) -> str:
+    return f"every record has more than {longest:,} tokens" if too_long else "no record is clean and short enough"
 
 
 def _short_enough(columns: Mapping[str, Ids], longest: int) -> NDArray[np.bool_]:

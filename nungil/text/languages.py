@@ -1,6 +1,10 @@
 """Languages told from the name of a column or a file ending: `en`, `ko_krv`, `translation.de`, `Korean`."""
 
 import re
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from nungil.errors import UsageError
 
 # ISO 639-1, and the three-letter codes that corpora use. `id` is left out: a column of that name holds numbers.
 _CODES = (
@@ -27,9 +31,24 @@ NAMES = {
     "영어": "en",
     "한국어": "ko",
 }
+# The shorter names of the three-letter codes above.
+_SHORT = (
+    "eng:en kor:ko deu:de ger:de fra:fr fre:fr spa:es ita:it jpn:ja zho:zh chi:zh cmn:zh rus:ru por:pt nld:nl pol:pl "
+    "tur:tr ara:ar vie:vi tha:th ind:id ukr:uk ces:cs swe:sv fin:fi dan:da nor:no ell:el heb:he hin:hi ron:ro hun:hu "
+    "kat:ka kaz:kk uzb:uz mon:mn"
+)
+SHORT = dict(entry.split(":") for entry in _SHORT.split())
 # English words too: `is_positive` and `no_of_words` are no languages.
 WORDS = frozenset({"am", "as", "he", "is", "it", "my", "no", "or", "so", "to"})
 TAG = re.compile(r"([a-z]{2,3})(?:[_-][\w-]+)?")
+ENDINGS = (".gz", ".txt", ".tsv")  # of files that may follow the ending that names a language
+
+
+class Languages(NamedTuple):
+    """The tags of both sides, `en` and `ko`; empty where a language is not known."""
+
+    source: str
+    target: str
 
 
 def language_of(name: str) -> str:
@@ -41,3 +60,25 @@ def language_of(name: str) -> str:
     if found is None or found[1] not in CODES or (found[1] in WORDS and found[1] != last):
         return ""
     return found[1]
+
+
+def tag_of(name: str) -> str:
+    """The tag of the language that a column or a file is named after: `ko` for ko_krv, kor and data/train.ko.gz."""
+    name = name.replace("\\", "/").rpartition("/")[2]
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    found = language_of(name)
+    return SHORT.get(found, found)
+
+
+def read_tag(given: str) -> str:
+    """The tag that a user means by `ko`, `KO`, `ko-KR`, `kor` or `Korean`."""
+    word = given.strip().lower()
+    if word == "id":  # Indonesian; as the name of a column it would be a number
+        return word
+    found = language_of(word) if "." not in word else ""
+    if found:
+        return SHORT.get(found, found)
+    close = get_close_matches(word, [*NAMES, *sorted(CODES)], n=1, cutoff=0.6)
+    hint = f"did you mean {close[0]}?" if close else "give a tag such as en, ko or de"
+    raise UsageError(f"there is no language {given!r}; {hint}")

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,10 @@ class Tokenizer(ABC):
     @abstractmethod
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """What each id stands for, for people to look at."""
+
+    def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
+        """How many of these ids stand for something that the tokenizer has never learned."""
+        return int(np.count_nonzero(ids == UNK))
 
     @abstractmethod
     def to_bytes(self) -> bytes:

@@ -3,9 +3,11 @@
 import io
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import sentencepiece
+from numpy.typing import NDArray
 
 from nungil.errors import CheckpointError, ConfigError, CorpusError
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK, Ids, Tokenizer
@@ -31,6 +33,7 @@ class PieceTokenizer(Tokenizer):
         except (RuntimeError, ValueError) as error:
             raise CheckpointError(f"not a SentencePiece model: {_reason(error)}") from None
         _refuse_other_specials(self._processor)
+        self._bytes = np.array([self._processor.is_byte(number) for number in range(self.size)], np.bool_)
         self._words: dict[str, list[int]] = {}
         self._remembered = 0
 
@@ -61,6 +64,10 @@ class PieceTokenizer(Tokenizer):
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """The pieces; ▁ marks the beginning of a word."""
         return [from_jamo(piece) for piece in self._processor.id_to_piece([int(one) for one in ids])]
+
+    def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
+        """How many are bytes of characters that no piece has, `<0xE7>`, or `<unk>`."""
+        return int(np.count_nonzero(self._bytes[ids])) + super().unknown(ids)
 
     def to_bytes(self) -> bytes:
         """The model as SentencePiece wrote it."""

@@ -1,0 +1,144 @@
+"""The data of a run as the user names it: files for each set, languages, and how much to set aside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import Field, field_validator
+
+from nungil.errors import CorpusError, UsageError
+from nungil.text.corpus import Corpus, open_corpus
+from nungil.text.languages import Languages, read_tag, tag_of
+from nungil.text.source import CorpusSettings, Source, Task
+
+TABLES = ("tsv", "csv")
+
+
+class DataSettings(CorpusSettings):
+    """The `data` section of a recipe."""
+
+    train: tuple[str, ...] = Field(min_length=1, description="Files, folders and globs to train on.")
+    valid: tuple[str, ...] = Field((), description="The validation set; by default a part of train is set aside.")
+    test: tuple[str, ...] = Field((), description="The test set; if neither is given, a part of train is set aside.")
+    source: str | None = Field(None, description="Language of the source, such as en; told from names by default.")
+    target: str | None = Field(None, description="Language of the target, such as ko; told from names by default.")
+    valid_size: int | None = Field(
+        None, ge=1, description="Records set aside for validation; by default 5%, at most 1,000."
+    )
+    test_size: int | None = Field(
+        None, ge=0, description="Records set aside as a test set; by default 5%, at most 1,000."
+    )
+    longest: int | None = Field(
+        None,
+        ge=2,
+        le=65_536,
+        description="Tokens of a side; longer records are left out and counted. By default 256 for pairs, 1,024 for "
+        "texts to classify.",
+    )
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _one_or_many(cls, given: object) -> object:
+        """`train: pairs.tsv` is as good as a list of one; paths are as good as their names."""
+        many = [given] if isinstance(given, str | Path) else given
+        return tuple(str(one) if isinstance(one, Path) else one for one in many) if isinstance(many, Sequence) else many
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The files of every set, of which nothing is left to guess, and not a record read."""
+
+    task: Task
+    languages: Languages
+    train: Corpus
+    held_out: dict[str, Corpus]  # "test", then "validation", which may not hold the test: where files were given
+
+    @property
+    def decisions(self) -> list[str]:
+        """How each file will be read, and between which languages."""
+        corpora = [self.train, *reversed(self.held_out.values())]  # validation before test, as they are used
+        return [*(line for corpus in corpora for line in corpus.describe()), *self._about_languages()]
+
+    def _about_languages(self) -> list[str]:
+        if self.task == "classify":
+            return []
+        if all(self.languages):
+            return [f"From {self.languages.source} to {self.languages.target}."]
+        return ["The names of files and columns do not tell both languages; say them with --from and --to."]
+
+
+def open_data(data: DataSettings) -> Opened:
+    """Look into every file, and settle the task, the columns and the languages."""
+    _refuse_sizes_beside_files(data)
+    asked = Languages(*(read_tag(tag) if tag is not None else "" for tag in (data.source, data.target)))
+    train = open_corpus(data.train, data)
+    reading = data.model_copy(update={"task": train.task})
+    given = {name: files for name, files in (("test", data.test), ("validation", data.valid)) if files}
+    held_out = {name: _read_alike(open_corpus(files, reading), train) for name, files in given.items()}
+    if train.task == "classify":
+        if asked.target:
+            raise UsageError(f"labels have no language; leave out --to {data.target}")
+        return Opened(train.task, asked, train, held_out)
+    languages = _languages(asked, train.sources[0])
+    if not data.columns:  # columns that were chosen are meant as they are
+        train = _oriented(train, languages)
+        held_out = {name: _oriented(corpus, languages) for name, corpus in held_out.items()}
+    return Opened(train.task, languages, train, held_out)
+
+
+def _refuse_sizes_beside_files(data: DataSettings) -> None:
+    for name, files, size in (("valid", data.valid, data.valid_size), ("test", data.test, data.test_size)):
+        if files and size:
+            raise UsageError(f"{name} names files and {name}_size sets records of train aside; give one of the two")
+
+
+def _read_alike(corpus: Corpus, train: Corpus) -> Corpus:
+    """A table without a header is read by the columns of train: a few rows tell less than many."""
+    like = train.sources[0]
+    if like.format not in TABLES or like.header:
+        return corpus
+    sources = (
+        replace(source, columns=like.columns) if source.format == like.format and not source.header else source
+        for source in corpus.sources
+    )
+    return Corpus(corpus.task, tuple(sources))
+
+
+def _languages(asked: Languages, first: Source) -> Languages:
+    """Those asked for; else those that the names of the first source tell, in their order."""
+    told = _tags(first)
+    if asked.source and not asked.target and asked.source == told.target:
+        return Languages(asked.source, told.source)
+    if asked.target and not asked.source and asked.target == told.source:
+        return Languages(told.target, asked.target)
+    return Languages(asked.source or told.source, asked.target or told.target)
+
+
+def _tags(source: Source) -> Languages:
+    return Languages(tag_of(source.names[0]), tag_of(source.names[1]))
+
+
+def _oriented(corpus: Corpus, languages: Languages) -> Corpus:
+    """The same corpus with the source language first in each of its sources."""
+    return Corpus(corpus.task, tuple(_turned(source, languages) for source in corpus.sources))
+
+
+def _turned(source: Source, languages: Languages) -> Source:
+    told = _tags(source)
+    if _agree(told, languages):
+        return source
+    if _agree(told[::-1], languages):
+        files = source.files[::-1] if source.format == "aligned" else source.files
+        return replace(source, files=files, columns=source.columns[::-1], names=source.names[::-1])
+    raise CorpusError(
+        f"{source.name}: by their names its columns are {_or_unknown(told)}, but {_or_unknown(languages)} are wanted; "
+        "choose two with --columns"
+    )
+
+
+def _agree(told: Sequence[str], wanted: Sequence[str]) -> bool:
+    return all(not ours or not theirs or ours == theirs for ours, theirs in zip(told, wanted, strict=True))
+
+
+def _or_unknown(languages: Languages) -> str:
+    return f"{languages.source or 'unknown'} and {languages.target or 'unknown'}"
