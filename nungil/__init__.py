@@ -1,3 +1,34 @@
-"""nungil: train attention models, run them, and see exactly where they look."""
+"""nungil: train attention models, run them, and see exactly where they look.
+
+`import nungil` is light: torch is imported when one of these names is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nungil.inspection.record import AttentionRecord
+    from nungil.pipeline import Classifier, Translator, load
+    from nungil.runs.train import train
 
 __version__ = "0.1.0"
+__all__ = ["AttentionRecord", "Classifier", "Translator", "__version__", "load", "train"]
+
+_HOMES = {
+    "AttentionRecord": "nungil.inspection.record",
+    "Classifier": "nungil.pipeline",
+    "Translator": "nungil.pipeline",
+    "load": "nungil.pipeline",
+    "train": "nungil.runs.train",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nungil' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

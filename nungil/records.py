@@ -12,6 +12,28 @@ class Pair(NamedTuple):
     line: int = 0
 
 
+class Translation(NamedTuple):
+    """A sentence as it was translated. `score` is the mean log-probability of its tokens, the end included."""
+
+    text: str
+    score: float
+    tokens: tuple[str, ...]
+    source: str
+    source_tokens: tuple[str, ...]
+    finished: bool = True  # whether it came to its end, and not to the longest that is allowed
+    cut: bool = False  # whether the source was longer than the model reads
+
+
+class Classification(NamedTuple):
+    """A text as it was classified: the most probable label, and the probability of each."""
+
+    label: str
+    probability: float
+    probabilities: dict[str, float]
+    source: str
+    cut: bool = False
+
+
 class Labelled(NamedTuple):
     """A text and its label, and where they stand (line 0: nowhere)."""
 

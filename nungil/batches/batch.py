@@ -80,6 +80,12 @@ def pad(rows: list[NDArray[np.int64]]) -> tuple[Int[Tensor, "B S"], Bool[Tensor,
     return torch.from_numpy(ids), torch.from_numpy(keep)
 
 
+def surround(ids: list[int], marks: Marks) -> list[int]:
+    """Ids with the marks of a source around them."""
+    before, after = _MARKS[marks]
+    return [*before, *ids, *after]
+
+
 def _marked(column: Column, row: int, marks: Marks) -> NDArray[np.int64]:
     before, after = _MARKS[marks]
     return np.concatenate([before, column.row(int(row)), after]).astype(np.int64)

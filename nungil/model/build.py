@@ -11,11 +11,11 @@ from nungil.model.transformer import TransformerSettings, TransformerTranslator
 from nungil.model.vocabulary import Vocabulary
 
 ModelSettings = Annotated[RecurrentSettings | TransformerSettings | ClassifierSettings, Field(discriminator="kind")]
-Translator = RecurrentTranslator | TransformerTranslator
-Model = Translator | AttentionClassifier
+TranslatorModel = RecurrentTranslator | TransformerTranslator
+Model = TranslatorModel | AttentionClassifier
 
 
-def build_translator(settings: RecurrentSettings | TransformerSettings, vocabulary: Vocabulary) -> Translator:
+def build_translator(settings: RecurrentSettings | TransformerSettings, vocabulary: Vocabulary) -> TranslatorModel:
     """A translator with fresh weights, drawn from torch's own randomness."""
     if isinstance(settings, RecurrentSettings):
         return RecurrentTranslator(settings, vocabulary)

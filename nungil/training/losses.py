@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nungil.attention import coverage_loss
 from nungil.batches.batch import LabelledBatch, PairBatch
-from nungil.model.build import Translator
+from nungil.model.build import TranslatorModel
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.recurrent import RecurrentTranslator
 
@@ -24,7 +24,7 @@ class Loss(NamedTuple):
     predictions: int
 
 
-def translation_loss(model: Translator, batch: PairBatch, smoothing: float = 0.0) -> Loss:
+def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float = 0.0) -> Loss:
     """Over the real target tokens; the coverage loss is added where the model has one."""
     decoded = model(batch.source, batch.source_keep, batch.target_in)
     logits_NV = model.logits(decoded.features[batch.target_keep])

@@ -20,7 +20,9 @@ class TrainingSettings(Settings):
     accumulation: int = Field(1, ge=1, le=1_024, description="Batches whose gradients make one update.")
     schedule: ScheduleSettings | None = Field(None, description="The learning rate.")
     optimizer: OptimizerSettings = Field(default_factory=OptimizerSettings, description="AdamW.")
-    label_smoothing: float = Field(0.1, ge=0, lt=1, description="Share of certainty taken from the right token.")
+    label_smoothing: float | None = Field(
+        None, ge=0, lt=1, description="Certainty taken from the right answer; by default 0.1, for classifiers none."
+    )
     validate_every: int | None = Field(None, ge=1, description="Updates between validations.")
     metric: Metric | None = Field(
         None, description="What is best: bleu, chrf, loss or accuracy; by default bleu, or accuracy of a classifier."

@@ -31,6 +31,14 @@ class Stopper:
         since = [update for update, _ in self.history if update > self.best[0]]
         return len(since) >= self.patience
 
+    def ranked(self) -> list[int]:
+        """The validated updates, best first; of equal ones the earlier."""
+        return [update for update, _ in sorted(self.history, key=lambda entry: -self._value(entry[1]))]
+
+    def is_better(self, score: float, other: float) -> bool:
+        """Whether one score is better than another."""
+        return self._value(score) > self._value(other)
+
     def _value(self, score: float) -> float:
         """Higher is better; what is not a number is worst."""
         value = -score if self.metric == "loss" else score

@@ -1,0 +1,28 @@
+"""Texts that a verb reads: from files, or from standard input, one per line."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from nungil.cli.talk import say
+from nungil.text.files import read_lines
+
+CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
+
+
+def chunks_of_lines(files: Sequence[Path]) -> Iterator[list[str]]:
+    """Lines by the thousand, of the files one after another, or of standard input."""
+    lines = _lines(files)
+    while chunk := list(islice(lines, CHUNK)):
+        yield chunk
+
+
+def _lines(files: Sequence[Path]) -> Iterator[str]:
+    if not files:
+        if sys.stdin.isatty():
+            say("Reading from the keyboard, a text per line; end with Ctrl-D.")
+        yield from (line.rstrip("\r\n") for line in sys.stdin)
+        return
+    for path in files:
+        yield from read_lines(path)

@@ -1,0 +1,68 @@
+"""`nungil train`: from a recipe, or from nothing but files, to a model folder."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from nungil.cli.talk import say
+from nungil.errors import UsageError
+
+
+def train(
+    recipe: Annotated[Path | None, typer.Argument(metavar="[RECIPE.yaml]", help="A recipe; options go over it.")] = None,
+    files: Annotated[
+        list[str] | None, typer.Option("--train", metavar="FILE", help="Files to train on; may be repeated.")
+    ] = None,
+    valid: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The validation set.")] = None,
+    test: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set.")] = None,
+    source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
+    target: Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Source,target or text,label: names, or numbers from 1.")
+    ] = None,
+    task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="transformer, luong, bahdanau, plain; to classify: lstm, gru, transformer, bag."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The new model folder.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; worked out by default.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Another seed, another run.")] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="section.key=value", help="Any setting of a recipe; may be repeated."),
+    ] = None,
+) -> None:
+    """Train a translator or a classifier. What is not said is worked out, printed, and stored in the folder.
+
+    \b
+    nungil train --train pairs.tsv --from en --to ko --out runs/mine
+    nungil train --train train.en --train train.de --valid val.en --valid val.de --out runs/multi30k
+    nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
+    nungil train recipe.yaml --set model.dropout=0.2 --out runs/second
+    """
+    if out is None:
+        raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
+    if recipe is None and not files:
+        raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
+    if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
+        raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {recipe}")
+    if columns is not None and columns.count(",") != 1:
+        raise UsageError("--columns takes two, by name or by number: --columns en,ko or --columns 2,3")
+    from nungil.runs.train import train as run
+
+    options: dict[str, Any] = {
+        "valid": valid,
+        "test": test,
+        "source": source,
+        "target": target,
+        "columns": [name.strip() for name in columns.split(",")] if columns else None,
+        "task": task,
+        "model": model,
+        "steps": steps,
+        "seed": seed,
+    }
+    done = run(files, out=out, recipe=recipe, changes=tuple(changes or ()), **options)
+    verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
+    say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")

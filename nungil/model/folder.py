@@ -1,0 +1,202 @@
+"""The model folder: config.json, model.safetensors, tokenizers. Nothing in it is run, and nothing is taken on trust.
+
+Whatever does not fit is refused before memory is spent on it: unknown settings, sizes out of range, tensors that the
+settings do not imply, a tokenizer with another hash or size, links that lead out of the folder.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from pydantic import Field, model_validator
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from nungil.batches.batch import Marks
+from nungil.errors import CheckpointError, ConfigError, NungilError, ResourceError, UsageError
+from nungil.model.build import Model, ModelSettings, build_classifier, build_translator
+from nungil.model.classifier import ClassifierSettings
+from nungil.model.vocabulary import Vocabulary
+from nungil.settings import Settings, build_settings, parse_json
+from nungil.text.source import Task
+from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, load_tokenizers, save_tokenizers
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+LARGEST_CONFIG = 50_000_000  # bytes; a million labels fit
+
+
+class ModelConfig(Settings):
+    """All that is needed to build a model again: config.json."""
+
+    format: Literal[1] = 1
+    task: Task
+    source: str = Field("", max_length=35, description="Language of the source, or of the texts to classify.")
+    target: str = Field("", max_length=35, description="Language of the target.")
+    marks: Marks = Field("both", description="What stands around a source: <sos> and <eos>, <eos>, or nothing.")
+    longest: int = Field(ge=1, le=1_000_000, description="Source tokens, marks left out; a longer text is cut.")
+    vocabulary: Vocabulary
+    labels: tuple[str, ...] = Field((), description="The classes, by number.")
+    tokenizer: TokenizerSettings
+    files: dict[str, str] = Field(description="SHA-256 of each tokenizer file.")
+    model: ModelSettings
+
+    @model_validator(mode="after")
+    def _task_fits(self) -> "ModelConfig":
+        classifies = isinstance(self.model, ClassifierSettings)
+        if classifies != (self.task == "classify"):
+            raise ValueError(f"task {self.task} does not go with a model of kind {self.model.kind}")
+        if classifies and len(set(self.labels)) < max(2, len(self.labels)):
+            raise ValueError("a classifier needs two labels or more, all different")
+        return self
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model with all that belongs to it."""
+
+    config: ModelConfig
+    model: Model
+    tokenizers: Tokenizers
+
+
+def build_model(config: ModelConfig) -> Model:
+    """A model with fresh weights, as the config says."""
+    if isinstance(config.model, ClassifierSettings):
+        return build_classifier(config.model, config.vocabulary.source, len(config.labels))
+    return build_translator(config.model, config.vocabulary)
+
+
+def write_tokenizers(folder: Path, tokenizers: Tokenizers) -> dict[str, str]:
+    """Write the tokenizer files; their names and SHA-256."""
+    try:
+        names = save_tokenizers(tokenizers, folder)
+    except OSError as error:
+        raise ResourceError(f"{folder}: the tokenizer could not be written: {error.strerror or error}") from None
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def write_config(folder: Path, config: ModelConfig) -> None:
+    """Write config.json, whole or not at all."""
+    text = json.dumps(config.model_dump(mode="json"), ensure_ascii=False, indent=1)
+    _write_whole(folder / CONFIG, (text + "\n").encode())
+
+
+def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write model.safetensors, whole or not at all: a reader finds the old one or the new one."""
+    _write_whole(folder / WEIGHTS, save(dict(weights)))
+
+
+def load_model(folder: Path) -> Loaded:
+    """Read a model folder, or refuse it in a sentence."""
+    config = read_config(folder)
+    tokenizers = _load_tokenizers(folder, config)
+    weights = _checked_weights(folder / WEIGHTS, config)
+    model = build_model(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])
+    model.eval()
+    return Loaded(config, model, tokenizers)
+
+
+def read_config(folder: Path) -> ModelConfig:
+    """The config of a model folder."""
+    if not folder.exists():
+        raise UsageError(f"{folder}: there is no such folder; a model folder is what `nungil train` leaves")
+    path = folder / CONFIG
+    if not folder.is_dir() or not path.is_file():
+        raise CheckpointError(f"{folder}: not a model folder: there is no {CONFIG} in it")
+    _refuse_links(folder, path)
+    if path.stat().st_size > LARGEST_CONFIG:
+        raise CheckpointError(f"{path}: too large to be a config")
+    try:
+        return build_settings(parse_json(path.read_text(encoding="utf-8"), str(path)), ModelConfig, str(path))
+    except ConfigError as error:
+        raise CheckpointError(f"refused: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{path}: cannot be read: {error}") from None
+
+
+def _load_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
+    for name, digest in config.files.items():
+        path = folder / name
+        if Path(name).name != name or name.startswith(".") or not path.is_file():
+            raise CheckpointError(f"{folder}: the tokenizer {name!r} is not in the folder")
+        _refuse_links(folder, path)
+        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            raise CheckpointError(f"{path}: not the tokenizer that the model was trained with (its SHA-256 differs)")
+    try:
+        tokenizers = load_tokenizers(folder, config.tokenizer)
+    except NungilError as error:
+        raise CheckpointError(f"{folder}: {error}") from None
+    sizes = tokenizers.source.size, tokenizers.target.size
+    if sizes != (config.vocabulary.source, config.vocabulary.target):
+        raise CheckpointError(
+            f"{folder}: the tokenizers have {sizes[0]:,} and {sizes[1]:,} tokens, "
+            f"the model {config.vocabulary.source:,} and {config.vocabulary.target:,}"
+        )
+    return tokenizers
+
+
+def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
+    """Exactly the tensors that the config implies: compared by the file's header, before any is read."""
+    if not path.is_file():
+        raise CheckpointError(f"{path}: there are no weights yet; training writes them at its first validation")
+    _refuse_links(path.parent, path)
+    try:
+        with torch.device("meta"):
+            wanted = {name: tuple(part.shape) for name, part in _shell(config).named_parameters()}
+        with safe_open(path, framework="pt") as file:
+            found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+            kinds = {file.get_slice(name).get_dtype() for name in found}
+            _refuse_others(path, found, wanted, kinds)
+            weights = {name: file.get_tensor(name) for name in found}
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{path}: not a safetensors file: {error}") from None
+    for name, tensor in weights.items():
+        if not bool(torch.isfinite(tensor).all()):
+            raise CheckpointError(f"{path}: {name} holds numbers that are not finite")
+    return weights
+
+
+def _shell(config: ModelConfig) -> nn.Module:
+    """The model without memory for its weights."""
+    return build_model(config)
+
+
+def _refuse_others(
+    path: Path, found: dict[str, tuple[int, ...]], wanted: dict[str, tuple[int, ...]], kinds: set[str]
+) -> None:
+    if kinds - {"F32"}:
+        raise CheckpointError(f"{path}: holds numbers of type {', '.join(sorted(kinds - {'F32'}))}; F32 is expected")
+    for name in sorted(found.keys() | wanted.keys()):
+        if found.get(name) != wanted.get(name):
+            raise CheckpointError(
+                f"{path}: does not hold the model that config.json describes: {name} is {found.get(name, 'missing')} "
+                f"where {wanted.get(name, 'nothing')} is expected"
+            )
+
+
+def _refuse_links(folder: Path, path: Path) -> None:
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise CheckpointError(f"{path}: leads out of the folder")
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        beside.unlink(missing_ok=True)

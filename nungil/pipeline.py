@@ -1,0 +1,196 @@
+"""Translator and Classifier: text in, records out. What `nungil.load` gives."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from nungil.batches.batch import pad, surround
+from nungil.decoding.greedy import Found, greedy
+from nungil.decoding.stepper import Stepper
+from nungil.errors import UsageError
+from nungil.inspection.record import AttentionRecord
+from nungil.inspection.recorder import Recorder
+from nungil.model.build import TranslatorModel
+from nungil.model.classifier import AttentionClassifier
+from nungil.model.folder import Loaded, ModelConfig, load_model
+from nungil.records import Classification, Translation
+from nungil.text.tidy import tidy
+from nungil.text.tokenizers.base import EOS, SOS, Tokenizer
+from nungil.text.tokenizers.train import Tokenizers
+
+BATCH_POSITIONS = 8_192  # sentences × the longest of them
+
+
+class Encoded(NamedTuple):
+    """A text as ids with its marks, and whether it had to be cut."""
+
+    ids: list[int]
+    cut: bool
+
+
+def load(folder: str | Path) -> "Translator | Classifier":
+    """The translator or classifier of a model folder."""
+    return opened(load_model(Path(folder)))
+
+
+def opened(loaded: Loaded) -> "Translator | Classifier":
+    """The same for a model that is in memory already."""
+    if isinstance(loaded.model, AttentionClassifier):
+        return Classifier(loaded.config, loaded.model, loaded.tokenizers.source)
+    return Translator(loaded.config, loaded.model, loaded.tokenizers)
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Translates text. Holds no state between calls, so that two may be answered at once."""
+
+    config: ModelConfig
+    model: TranslatorModel
+    tokenizers: Tokenizers
+
+    def translate(self, texts: str | Sequence[str]) -> list[Translation]:
+        """A translation for each text, in the same order. An empty text stays empty."""
+        given = [tidy(text) for text in _many(texts)]
+        encoded = [encode(text, self.tokenizers.source, self.config) for text in given]
+        answers: list[Translation | None] = [None] * len(given)
+        was_training = self.model.training
+        self.model.eval()
+        for places in batches_of([len(one.ids) for one in encoded], [bool(text) for text in given]):
+            source, keep = _padded([encoded[place].ids for place in places])
+            for place, found in zip(places, greedy(self._stepper, source, keep, _limits(keep)), strict=True):
+                answers[place] = self._translation(given[place], encoded[place], found)
+        self.model.train(was_training)
+        return [answer or Translation("", 0.0, (), "", ()) for answer in answers]
+
+    def look(self, text: str, target: str | None = None) -> AttentionRecord:
+        """Where it looks while it writes its own translation, or the one that is given."""
+        given = _not_empty(text)
+        encoded = encode(given, self.tokenizers.source, self.config)
+        source, keep = _padded([encoded.ids])
+        if target is None:
+            written = greedy(self._stepper, source, keep, _limits(keep))[0].ids
+        else:
+            written = self.tokenizers.target.encode(_not_empty(target))
+        recorder = Recorder()
+        was_training = self.model.training
+        self.model.eval()
+        with torch.inference_mode():
+            decoded = self.model(source, keep, torch.tensor([[SOS, *written]]), recorder)
+            log_probs = self.model.logits(decoded.features).log_softmax(dim=-1)
+        self.model.train(was_training)
+        expected = torch.tensor([*written, EOS])
+        score = float(log_probs[0].gather(-1, expected[:, None]).mean())
+        return recorder.record(
+            0,
+            self.tokenizers.source.tokens(encoded.ids),
+            self.tokenizers.target.tokens([*written, EOS]),
+            source=given,
+            target=self.tokenizers.target.decode(written),
+            score=score,
+        )
+
+    @property
+    def _stepper(self) -> Stepper[Any]:
+        """The model as a search sees it; each kind has a state of its own."""
+        return self.model
+
+    def _translation(self, source: str, encoded: Encoded, found: Found) -> Translation:
+        return Translation(
+            text=self.tokenizers.target.decode(found.ids),
+            score=found.log_probability / (len(found.ids) + found.finished or 1),
+            tokens=tuple(self.tokenizers.target.tokens(found.ids)),
+            source=source,
+            source_tokens=tuple(self.tokenizers.source.tokens(encoded.ids)),
+            finished=found.finished,
+            cut=encoded.cut,
+        )
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Classifies text."""
+
+    config: ModelConfig
+    model: AttentionClassifier
+    tokenizer: Tokenizer
+
+    def classify(self, texts: str | Sequence[str]) -> list[Classification]:
+        """The label of each text, in the same order."""
+        given = [_not_empty(text) for text in _many(texts)]
+        encoded = [encode(text, self.tokenizer, self.config) for text in given]
+        answers: dict[int, Classification] = {}
+        was_training = self.model.training
+        self.model.eval()
+        for places in batches_of([len(one.ids) for one in encoded], [True] * len(given)):
+            source, keep = _padded([encoded[place].ids for place in places])
+            with torch.inference_mode():
+                rows = self.model(source, keep).logits.softmax(dim=-1).tolist()
+            for place, row in zip(places, rows, strict=True):
+                answers[place] = self._classification(given[place], encoded[place], row)
+        self.model.train(was_training)
+        return [answers[place] for place in range(len(given))]
+
+    def look(self, text: str) -> AttentionRecord:
+        """Where the pooling looks. The one row is the label."""
+        if self.model.settings.pooling != "attention" and self.model.settings.encoder != "transformer":
+            raise UsageError(f"this classifier pools by {self.model.settings.pooling}: it has no attention to look at")
+        given = _not_empty(text)
+        encoded = encode(given, self.tokenizer, self.config)
+        source, keep = _padded([encoded.ids])
+        recorder = Recorder()
+        was_training = self.model.training
+        self.model.eval()
+        with torch.inference_mode():
+            row = self.model(source, keep, recorder).logits.softmax(dim=-1)[0].tolist()
+        self.model.train(was_training)
+        answer = self._classification(given, encoded, row)
+        tokens = self.tokenizer.tokens(encoded.ids)
+        return recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
+
+    def _classification(self, source: str, encoded: Encoded, row: list[float]) -> Classification:
+        probabilities = dict(zip(self.config.labels, row, strict=True))
+        label = max(probabilities, key=lambda name: probabilities[name])
+        return Classification(label, probabilities[label], probabilities, source, encoded.cut)
+
+
+def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Encoded:
+    """The ids of a text with the marks of the config, cut to the longest that the model reads."""
+    ids = tokenizer.encode(text)
+    kept = surround(ids[: config.longest], config.marks)
+    return Encoded(kept, len(ids) > config.longest)
+
+
+def batches_of(lengths: Sequence[int], wanted: Sequence[bool]) -> Iterator[list[int]]:
+    """Places of texts of like length, longest first, so that want of memory shows at once."""
+    order = sorted((place for place, take in enumerate(wanted) if take), key=lambda place: -lengths[place])
+    start = 0
+    while start < len(order):
+        size = max(1, BATCH_POSITIONS // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def _padded(rows: list[list[int]]) -> tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"]]:
+    return pad([np.array(row, dtype=np.int64) for row in rows])
+
+
+def _limits(keep: Bool[Tensor, "B S"]) -> Int[Tensor, " B"]:
+    """Twice the source and some more: longer than real translations are, short enough to end what does not end."""
+    return 2 * keep.sum(dim=1) + 20
+
+
+def _many(texts: str | Sequence[str]) -> Sequence[str]:
+    return [texts] if isinstance(texts, str) else texts
+
+
+def _not_empty(text: str) -> str:
+    tidied = tidy(text)
+    if not tidied:
+        raise UsageError("the text is empty; there is nothing to look at")
+    return tidied

@@ -1,0 +1,117 @@
+"""The model card: README.md of a model folder. What it is, how good, made from what, and not to be trusted where."""
+
+from nungil import __version__
+from nungil.model.folder import ModelConfig
+from nungil.runs.prepare import Prepared
+from nungil.runs.progress import spell_time
+from nungil.runs.result import Run
+from nungil.runs.work import Validation
+from nungil.text.atomic import whole_file
+
+# What a BLEU score is worth, in the words usual among those who sell translations; each up to the score.
+WORTH = (
+    (10.0, "almost useless: most sentences are wrong"),
+    (20.0, "hard to get the gist of; not fit to be read by others"),
+    (
+        30.0,
+        "the gist is clear, but there are significant mistakes; every sentence needs a reader who knows both languages",
+    ),
+    (40.0, "understandable; good enough to work from, not to publish unread"),
+    (50.0, "good translations"),
+    (101.0, "very good translations, on sentences like those it was trained on"),
+)
+
+
+def write_card(run: Run, prepared: Prepared, decisions: tuple[str, ...], parameters: int) -> None:
+    """Write README.md."""
+    parts = [
+        f"# {title(run.config)}",
+        _about(run, parameters),
+        "## How good it is",
+        _scores(run, prepared),
+        verdict(run, prepared),
+        "## How to use it",
+        _usage(run),
+        "## What it was made from",
+        "\n".join(f"- {decision}" for decision in decisions),
+        "## Limits",
+        _limits(run, prepared),
+    ]
+    with whole_file(run.folder / "README.md") as file:
+        file.write("\n\n".join(parts) + "\n")
+
+
+def title(config: ModelConfig) -> str:
+    """What the model is, in a few words."""
+    if config.task == "classify":
+        return f"A classifier of texts: {', '.join(config.labels[:5])}{' …' if len(config.labels) > 5 else ''}"
+    sides = [tag or "?" for tag in (config.source, config.target)]
+    return f"A translator from {sides[0]} to {sides[1]}"
+
+
+def verdict(run: Run, prepared: Prepared) -> str:
+    """An honest word on whether it is good enough to use."""
+    scored, name = (run.test, "test") if run.test is not None else (run.validation, "validation")
+    if run.config.task == "translate":
+        bleu = scored.scores["bleu"]
+        worth = next(words for limit, words in WORTH if bleu < limit)
+        return f"A word on that: at {bleu:.1f} BLEU on its {name} set, {worth}."
+    records = prepared.test_records or prepared.valid_records
+    labels = [record[1] for record in records]
+    commonest = max(set(labels), key=lambda label: (labels.count(label), label))
+    share = 100 * labels.count(commonest) / len(labels)
+    accuracy = scored.scores["accuracy"]
+    gain = "no better than" if accuracy <= share + 1 else "better than"
+    return (
+        f"A word on that: it is right in {accuracy:.1f}% of the {name} set, {gain} always saying "
+        f"`{commonest}`, which is right in {share:.1f}%."
+    )
+
+
+def _about(run: Run, parameters: int) -> str:
+    config = run.config
+    return (
+        f"Made by nungil {__version__}: kind `{config.model.kind}`, {parameters:,} parameters, {run.updates:,} updates "
+        f"in {spell_time(run.seconds)}. The exact settings are in `config.json` and `recipe.json`."
+    )
+
+
+def _scores(run: Run, prepared: Prepared) -> str:
+    rows = [("validation", run.validation, len(prepared.valid_records))]
+    if run.test is not None:
+        rows.append(("test", run.test, len(prepared.test_records)))
+    names = [name for name in run.validation.scores if name != "loss"]
+    lines = ["| set | records | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
+    for name, found, count in rows:
+        lines.append(f"| {name} | {count:,} | " + " | ".join(f"{found.scores[score]:.2f}" for score in names) + " |")
+    lines += _signatures(run.validation)
+    if run.test is None:
+        lines += ["", "The model was chosen by the validation set, so its score there is somewhat too good."]
+    return "\n".join(lines)
+
+
+def _signatures(found: Validation) -> list[str]:
+    return (
+        ["", *(f"- {name}: `{signature}`" for name, signature in found.signatures.items())] if found.signatures else []
+    )
+
+
+def _usage(run: Run) -> str:
+    verb = "translate" if run.config.task == "translate" else "classify"
+    text = "I like snow" if run.config.source == "en" else "…"
+    return (
+        f"```sh\necho '{text}' | nungil {verb} {run.folder}\nnungil look {run.folder} '{text}'\n```\n\n"
+        f"```py\nimport nungil\n\nmodel = nungil.load({str(run.folder)!r})\nmodel.{verb}([{text!r}])\n```"
+    )
+
+
+def _limits(run: Run, prepared: Prepared) -> str:
+    lines = [
+        f"- It knows what {prepared.train.rows:,} training records taught it. On text of another kind it does worse "
+        "than the scores above say.",
+        f"- It reads the first {run.config.longest:,} tokens of a text; what comes after is left out, and said to be.",
+        "- It can be wrong without a sign of it. A weight of attention is where it looked, not why it decided.",
+    ]
+    if len(prepared.valid_records) < 200:
+        lines.append("- Its validation set is small, so the scores may be several points off.")
+    return "\n".join(lines)

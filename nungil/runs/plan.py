@@ -1,0 +1,164 @@
+"""What a recipe leaves open, worked out from the data: model sizes, batch, steps, learning rate. Each with its reason.
+
+Small data gets a small model and strong dropout. The steps of the ladder were tried on real corpora: docs/results.md.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from nungil.errors import ConfigError
+from nungil.model.build import ModelSettings
+from nungil.model.classifier import ClassifierSettings
+from nungil.model.recurrent import RecurrentSettings
+from nungil.model.transformer import TransformerSettings
+from nungil.runs.prepare import Prepared
+from nungil.runs.recipe import Recipe
+from nungil.settings import Settings, build_settings
+from nungil.text.source import Task
+from nungil.training.schedule import ScheduleSettings
+from nungil.training.settings import TrainingSettings
+
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class Size:
+    """One step of the ladder, for corpora of up to so many records."""
+
+    records: int
+    transformer: dict[str, Any]
+    recurrent: dict[str, Any]
+    classifier: dict[str, Any]
+    batch_tokens: int
+    epochs: int
+
+
+SIZES = (
+    Size(
+        6_000,
+        {"width": 128, "heads": 4, "feed_forward": 256, "encoder_layers": 2, "decoder_layers": 2, "dropout": 0.3},
+        {"embedding": 128, "width": 256, "dropout": 0.3},
+        {"embedding": 64, "width": 64, "dense": 32, "dropout": 0.5},
+        1_024,
+        60,
+    ),
+    Size(
+        60_000,
+        {"width": 128, "heads": 4, "feed_forward": 256, "encoder_layers": 4, "decoder_layers": 4, "dropout": 0.3},
+        {"embedding": 256, "width": 512, "dropout": 0.4},
+        {"embedding": 128, "width": 128, "dense": 64, "dropout": 0.5},
+        4_096,
+        40,
+    ),
+    Size(
+        600_000,
+        {"width": 256, "heads": 4, "feed_forward": 1_024, "encoder_layers": 3, "decoder_layers": 3, "dropout": 0.2},
+        {"embedding": 256, "width": 512, "dropout": 0.3},
+        {"embedding": 128, "width": 256, "dense": 128, "dropout": 0.4},
+        4_096,
+        12,
+    ),
+)
+LARGE = Size(
+    2**63,
+    {"width": 512, "heads": 8, "feed_forward": 2_048, "encoder_layers": 6, "decoder_layers": 3, "dropout": 0.1},
+    {"embedding": 512, "width": 1_024, "encoder_layers": 2, "decoder_layers": 2, "dropout": 0.2},
+    {"embedding": 256, "width": 256, "dense": 128, "dropout": 0.3},
+    8_192,
+    4,
+)
+CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A model and its training with nothing left open, and what was worked out, a sentence each."""
+
+    model: ModelSettings
+    training: TrainingSettings
+    decisions: tuple[str, ...]
+
+
+def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) -> Plan:
+    """Fill in whatever the recipe leaves open.
+
+    `positions` are the tokens of an epoch on one side, `longest` those of the longest row there may be, marks included.
+    """
+    size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
+    model = _model(recipe, prepared.task, size)
+    size = replace(size, batch_tokens=max(size.batch_tokens, longest))
+    training, decisions = _training(recipe.training, prepared.task, size, model, positions)
+    return Plan(model, training, tuple(decisions))
+
+
+def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
+    """What the recipe says of the model, and the ladder's sizes for the rest."""
+    given = recipe.model
+    if task == "classify":
+        if given is None:
+            given = ClassifierSettings()
+        elif isinstance(given, TransformerSettings) and given.model_fields_set <= {"kind"}:
+            given = ClassifierSettings(encoder="transformer")  # `--model transformer` is a name for both tasks
+        elif not isinstance(given, ClassifierSettings):
+            raise ConfigError("recipe", [f"model: {given.kind} translates, but the data is to classify"])
+        return filled(given, size.classifier)
+    if isinstance(given, ClassifierSettings):
+        raise ConfigError("recipe", ["model: classifier does not translate, but the data is to translate"])
+    if isinstance(given, RecurrentSettings):
+        return filled(given, size.recurrent)
+    return filled(given or TransformerSettings(), size.transformer)
+
+
+def filled(given: S, worked_out: Mapping[str, Any]) -> S:
+    """The settings with what they leave open filled in, and checked once more as a whole."""
+    said = given.model_dump(include=given.model_fields_set)
+    return build_settings({**worked_out, **said}, type(given), "recipe")
+
+
+def _training(
+    asked: TrainingSettings, task: Task, size: Size, model: ModelSettings, positions: int
+) -> tuple[TrainingSettings, list[str]]:
+    decisions = []
+    batch_tokens = asked.batch_tokens or size.batch_tokens
+    per_epoch = max(1, math.ceil(positions / (batch_tokens * asked.accumulation)))
+    epochs = size.epochs if task == "translate" else CLASSIFIER_EPOCHS.get(size.records, 3)
+    steps = asked.steps or epochs * per_epoch
+    if asked.steps is None:
+        decisions.append(f"{steps:,} updates: {epochs} epochs of {per_epoch:,}; it stops before if nothing improves.")
+    every = asked.validate_every or max(1, min(steps, max(per_epoch // 2 if task == "classify" else per_epoch, 50)))
+    worked_out = _schedule(model, steps)
+    schedule = filled(asked.schedule, worked_out.model_dump()) if asked.schedule else worked_out
+    smoothing = asked.label_smoothing
+    settled = asked.model_copy(
+        update={
+            "steps": steps,
+            "batch_tokens": batch_tokens,
+            "validate_every": every,
+            "schedule": schedule,
+            "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
+            "metric": asked.metric or ("bleu" if task == "translate" else "accuracy"),
+        }
+    )
+    decisions.append(
+        f"Batches of {batch_tokens:,} positions; learning rate up to {schedule.rate:g} after {schedule.warmup:,} "
+        f"updates, then {schedule.shape}; validation by {settled.metric} every {every:,} updates."
+    )
+    return settled, decisions
+
+
+def _schedule(model: ModelSettings, steps: int) -> ScheduleSettings:
+    """Wide models learn at lower rates; recurrent and small ones need less warming up."""
+    if isinstance(model, TransformerSettings):
+        return _warmed(0.003 * (128 / model.width), 2_000, steps)
+    if isinstance(model, ClassifierSettings):
+        return _warmed(0.002, 200, steps, "cosine")
+    return _warmed(0.002 * min(1.0, 256 / model.width), 400, steps)
+
+
+def _warmed(rate: float, warmup: int, steps: int, shape: Any = "inverse-sqrt") -> ScheduleSettings:
+    """A run too short for its warming up warms up for a tenth of it and then follows a cosine down to the end."""
+    if steps < 4 * warmup:
+        return ScheduleSettings(rate=rate, warmup=max(1, steps // 10), shape="cosine")
+    return ScheduleSettings(rate=rate, warmup=warmup, shape=shape)

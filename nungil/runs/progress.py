@@ -1,0 +1,144 @@
+"""What a run tells: a bar in a terminal, plain lines elsewhere; metrics.jsonl always, TensorBoard on request."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from nungil.errors import ResourceError, UsageError
+from nungil.training.steps import Step
+
+Say = Callable[[str], None]
+
+
+def to_stderr(text: str) -> None:
+    """A line of talk, where a command's talk goes."""
+    print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def to_nobody(text: str) -> None:
+    """Silence."""
+    del text
+
+
+class Pace:
+    """How fast training is, and how long it will take. Time between `pause` and the next update does not count."""
+
+    def __init__(self, done: int, total: int) -> None:
+        self.first, self.total = done, total
+        self.seconds = self.predictions = 0.0
+        self._since: float | None = None
+
+    def pause(self) -> None:
+        """What comes now is not training."""
+        self._since = None
+
+    def start(self) -> None:
+        """Training begins, or goes on."""
+        self._since = time.perf_counter()
+
+    def add(self, step: Step) -> None:
+        """Count an update."""
+        now = time.perf_counter()
+        if self._since is not None:
+            self.seconds += now - self._since
+            self.predictions += step.predictions
+        self._since = now
+
+    @property
+    def per_second(self) -> float:
+        """Predictions a second."""
+        return self.predictions / self.seconds if self.seconds else 0.0
+
+    def left(self, number: int) -> str:
+        """The time that the updates after this one will take."""
+        return spell_time(self.seconds / max(1, number - self.first) * (self.total - number))
+
+
+class Watch:
+    """Shows every update as it comes: a bar if the listener is a terminal, else a line now and then."""
+
+    def __init__(self, say: Say, pace: Pace, every: int, noun: str) -> None:
+        self._say, self._pace, self._every, self._noun = say, pace, every, noun
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        if say is to_stderr and sys.stderr.isatty():
+            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[numbers]}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("training", total=pace.total, numbers="")
+
+    def __enter__(self) -> "Watch":
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, step: Step) -> None:
+        """One update."""
+        if self._bar is not None and self._task is not None:
+            numbers = f"{step.number:,}/{self._pace.total:,}  {self._numbers(step)}"
+            self._bar.update(self._task, completed=step.number, numbers=numbers)
+        elif step.number % self._every == 0:
+            self._say(f"update {step.number:,} of {self._pace.total:,}  epoch {step.epoch + 1}  {self._numbers(step)}")
+
+    def say(self, text: str) -> None:
+        """A line, above the bar if there is one."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            self._say(text)
+
+    def _numbers(self, step: Step) -> str:
+        speed = f"{self._pace.per_second:,.0f} {self._noun}/s"
+        return f"loss {step.loss:.3f}  {speed}  {self._pace.left(step.number)} left"
+
+
+class Metrics:
+    """metrics.jsonl: a line for every logged update and every validation; the same for TensorBoard if asked for."""
+
+    def __init__(self, folder: Path, tensorboard: bool) -> None:
+        self._path = folder / "metrics.jsonl"
+        self._board = _tensorboard(folder / "tensorboard") if tensorboard else None
+        self._file: IO[str] = self._path.open("a", encoding="utf-8")
+
+    def add(self, kind: str, update: int, numbers: dict[str, Any]) -> None:
+        """Write a line, and hand it to the system at once: whoever follows the file sees it."""
+        try:
+            self._file.write(json.dumps({"kind": kind, "update": update, **numbers}) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
+        if self._board is not None:
+            for name, value in numbers.items():
+                if isinstance(value, int | float):
+                    self._board.add_scalar(f"{kind}/{name}", value, update)
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def _tensorboard(folder: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise UsageError("TensorBoard is not installed; pip install 'nungil[tensorboard]'") from None
+    return SummaryWriter(str(folder))
+
+
+def spell_time(seconds: float) -> str:
+    """`40 s`, `12 min`, `3 h 20 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

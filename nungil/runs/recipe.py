@@ -1,0 +1,100 @@
+"""Recipe: everything that can be said about a run, and nothing that must be. YAML, or the options of a command."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, field_validator
+
+from nungil.batches.batch import Marks
+from nungil.errors import UsageError, did_you_mean
+from nungil.model.build import ModelSettings
+from nungil.runs.data import DataSettings
+from nungil.settings import Settings, build_settings, parse_json, parse_yaml, read_text
+from nungil.text.cleaning import CleaningSettings
+from nungil.text.tokenizers.train import TokenizerSettings
+from nungil.training.settings import TrainingSettings
+
+# What `--model NAME` and `model: NAME` stand for. All sizes that are not said are worked out from the corpus.
+MODELS: dict[str, dict[str, Any]] = {
+    "transformer": {"kind": "transformer"},
+    "luong": {"kind": "recurrent", "decoder": "luong"},
+    "bahdanau": {"kind": "recurrent", "decoder": "bahdanau", "score": {"name": "additive"}},
+    "plain": {"kind": "recurrent", "decoder": "plain"},
+    "lstm": {"kind": "classifier", "encoder": "lstm"},
+    "gru": {"kind": "classifier", "encoder": "gru"},
+    "bag": {"kind": "classifier", "encoder": "none", "ngrams": {}},
+}
+
+
+class Recipe(Settings):
+    """One run. What is left out is worked out from the data, printed, and stored beside the model."""
+
+    data: DataSettings
+    cleaning: CleaningSettings = Field(default_factory=CleaningSettings, description="What training should not see.")
+    tokenizer: TokenizerSettings = Field(default_factory=TokenizerSettings, description="How text is cut.")
+    marks: Marks | None = Field(
+        None, description="Around a source: both (<sos> and <eos>), eos or none; by default both, for classifiers none."
+    )
+    model: ModelSettings | None = Field(
+        None,
+        description="A name (transformer, luong, bahdanau, plain; for classifiers lstm, gru, transformer, bag) or "
+        "`kind` and sizes; sizes that are not said go by the corpus.",
+    )
+    training: TrainingSettings = Field(default_factory=TrainingSettings, description="How it is trained.")
+    seed: int = Field(1, ge=0, lt=2**63, description="Of the split, the weights, the order and the dropout.")
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _by_name(cls, given: object) -> object:
+        return named_model(given) if isinstance(given, str) else given
+
+
+def named_model(name: str) -> dict[str, Any]:
+    """The settings that a name stands for."""
+    if name not in MODELS:
+        raise ValueError(f"there is no model {name!r}{did_you_mean(name, MODELS)}")
+    return MODELS[name]
+
+
+def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable[str] = ()) -> Recipe:
+    """A recipe from a file, with options of the command and `section.key=value` changes laid over it."""
+    where = str(path) if path is not None else "command line"
+    loaded: Any = {}
+    if path is not None:
+        text = read_text(path)
+        loaded = parse_json(text, where) if path.suffix == ".json" else parse_yaml(text, where)
+    if loaded is None:
+        loaded = {}
+    if isinstance(loaded, dict):
+        loaded = _laid_over(loaded, options)
+        for change in changes:
+            loaded = _laid_over(loaded, _change(change))
+    return build_settings(loaded, Recipe, where)
+
+
+def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections are joined; everything else is replaced. `model: transformer` and a size become one section."""
+    found = dict(below)
+    for key, value in above.items():
+        under = found.get(key)
+        if isinstance(value, Mapping) and isinstance(under, str) and key == "model":
+            under = MODELS.get(under, {"kind": under})
+        found[key] = _laid_over(under, value) if isinstance(value, Mapping) and isinstance(under, Mapping) else value
+    return found
+
+
+def _change(text: str) -> dict[str, Any]:
+    """`training.steps=500` as sections."""
+    name, equals, written = text.partition("=")
+    parts = name.strip().split(".")
+    if not equals or not all(parts):
+        raise UsageError(f"--set {text}: write it as section.key=value, such as --set training.steps=500")
+    try:
+        value: Any = yaml.safe_load(written)
+    except yaml.YAMLError:
+        raise UsageError(f"--set {text}: {written!r} cannot be read as a value") from None
+    for part in reversed(parts):
+        value = {part: value}
+    return dict(value)

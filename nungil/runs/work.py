@@ -1,0 +1,150 @@
+"""What a run does differently to translate and to classify: its batches, its loss, its validation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+
+from nungil.batches.batch import LabelledBatch, PairBatch, labelled_batch, marked_lengths, pair_batch
+from nungil.batches.order import Order, Rows
+from nungil.batches.store import Store
+from nungil.model.folder import Loaded
+from nungil.pipeline import Classifier, Translator
+from nungil.records import Labelled, Pair
+from nungil.scoring import score_labels, score_translations
+from nungil.training.course import Place, updates
+from nungil.training.losses import Loss, classification_loss, translation_loss
+from nungil.training.steps import Group
+
+Batch = TypeVar("Batch")
+
+
+class Validation(NamedTuple):
+    """Scores by name, how they were made, and one example for people to look at."""
+
+    scores: dict[str, float]
+    signatures: dict[str, str]
+    example: str
+
+
+class Work(ABC, Generic[Batch]):
+    """A model on its data."""
+
+    loaded: Loaded
+
+    @abstractmethod
+    def lengths(self, store: Store) -> list[Rows]:
+        """The lengths of every row, side by side, as the model reads them."""
+
+    @abstractmethod
+    def batch(self, store: Store, rows: Rows) -> Batch:
+        """These rows as tensors."""
+
+    @abstractmethod
+    def predictions(self, batch: Batch) -> int:
+        """What the loss is summed over."""
+
+    @abstractmethod
+    def loss(self, batch: Batch, smoothing: float) -> Loss:
+        """The loss of a batch."""
+
+    @abstractmethod
+    def score(self, records: Sequence[Any], shown: int = 0) -> Validation:
+        """How well these records are translated or classified; the example is of record number `shown`."""
+
+    def groups(self, store: Store, order: Order, accumulation: int, start: Place) -> Iterator[Group[Batch]]:
+        """The batches of each update, from a place on, without end."""
+        for update in updates(order, accumulation, start):
+            batches = [self.batch(store, rows) for rows in update.groups]
+            store.release()  # rows lie anywhere: a few batches would touch every page of the store
+            yield Group(batches, sum(map(self.predictions, batches)), update.epoch, update.after)
+
+    def validate(self, store: Store, records: Sequence[Any], budget: int, shown: int = 0) -> Validation:
+        """The loss on every row, and the scores of the records they are of."""
+        found = self.score(records, shown % len(records))
+        self.loaded.model.eval()
+        plain = predictions = 0.0
+        with torch.inference_mode():
+            for rows in Order(self.lengths(store), budget, 0).epoch(0):
+                loss = self.loss(self.batch(store, rows), 0.0)
+                plain, predictions = plain + loss.plain, predictions + loss.predictions
+        return found._replace(scores={"loss": plain / predictions, **found.scores})
+
+
+@dataclass(frozen=True)
+class Translating(Work[PairBatch]):
+    """A translator on pairs."""
+
+    loaded: Loaded
+    translator: Translator
+
+    def lengths(self, store: Store) -> list[Rows]:
+        """Source with its marks, target with one."""
+        source, target = store.columns["source"].lengths(), store.columns["target"].lengths()
+        return [marked_lengths(source, self.loaded.config.marks), target + np.int32(1)]
+
+    def batch(self, store: Store, rows: Rows) -> PairBatch:
+        """Pairs as tensors."""
+        return pair_batch(store, rows, self.loaded.config.marks)
+
+    def predictions(self, batch: PairBatch) -> int:
+        """Target tokens."""
+        return int(batch.target_keep.sum())
+
+    def loss(self, batch: PairBatch, smoothing: float) -> Loss:
+        """Cross-entropy of the target."""
+        return translation_loss(self.translator.model, batch, smoothing)
+
+    def score(self, records: Sequence[Pair], shown: int = 0) -> Validation:
+        """BLEU and chrF of greedy translations."""
+        found = self.translator.translate([record.source for record in records])
+        texts = [translation.text for translation in found]
+        scores = score_translations(texts, [record.target for record in records], self.loaded.config.target)
+        source, target, *_ = records[shown]
+        return Validation(
+            {"bleu": scores.bleu, "chrf": scores.chrf},
+            {"bleu": scores.bleu_signature, "chrf": scores.chrf_signature},
+            f"{source} → {texts[shown] or '(nothing)'}  (reference: {target})",
+        )
+
+
+@dataclass(frozen=True)
+class Classifying(Work[LabelledBatch]):
+    """A classifier on labelled texts."""
+
+    loaded: Loaded
+    classifier: Classifier
+
+    def lengths(self, store: Store) -> list[Rows]:
+        """The texts with their marks."""
+        return [marked_lengths(store.columns["source"].lengths(), self.loaded.config.marks)]
+
+    def batch(self, store: Store, rows: Rows) -> LabelledBatch:
+        """Texts as tensors."""
+        return labelled_batch(store, rows, self.loaded.config.marks)
+
+    def predictions(self, batch: LabelledBatch) -> int:
+        """Texts."""
+        return len(batch.label)
+
+    def loss(self, batch: LabelledBatch, smoothing: float) -> Loss:
+        """Cross-entropy of the label."""
+        return classification_loss(self.classifier.model, batch, smoothing)
+
+    def score(self, records: Sequence[Labelled], shown: int = 0) -> Validation:
+        """Accuracy and macro F1."""
+        found = self.classifier.classify([record.text for record in records])
+        right = [record.label for record in records]
+        scores = score_labels([one.label for one in found], right, self.loaded.config.labels)
+        one = found[shown]
+        text = one.source if len(one.source) <= 80 else one.source[:79] + "…"
+        example = f"{text} → {one.label} ({one.probability:.0%})  (right: {right[shown]})"
+        return Validation({"accuracy": 100 * scores.accuracy, "macro_f1": 100 * scores.macro_f1}, {}, example)
+
+
+def work_on(loaded: Loaded, opened: Translator | Classifier) -> Work[Any]:
+    """The work of a model."""
+    return Translating(loaded, opened) if isinstance(opened, Translator) else Classifying(loaded, opened)
