@@ -266,10 +266,10 @@ def ngram_vectors(weights: Weights, ids: list[int], longest: int, buckets: int) 
 
 def classifier(weights: Weights, chosen: dict, ids: list[int], change: Change = same) -> tuple[Tensor, Tensor | None]:
     """Logits (C) and weights (S) of a classifier."""
-    states, last = _classifier_states(weights, chosen, ids, change)
+    states, asking = _classifier_states(weights, chosen, ids, change)
     alpha = None
     if chosen["pooling"] == "attention":
-        query = last if chosen["query"] == "last" else weights["pooling.query"]
+        query = asking if chosen["query"] == "last" else weights["pooling.query"]
         score = under(weights, "pooling.attention.score")
         alpha = change(look(chosen["score"], score, query, states, 0, torch.zeros(len(states), dtype=states.dtype)))
         pooled = sum(weight * state for weight, state in zip(alpha, states, strict=True))
@@ -277,8 +277,8 @@ def classifier(weights: Weights, chosen: dict, ids: list[int], change: Change = 
         pooled = sum(states) / len(states)
     elif chosen["pooling"] == "max":
         pooled = torch.stack([max(column) for column in states.T])
-    else:
-        pooled = last
+    else:  # the last state of a recurrent encoder, the last word's of others
+        pooled = asking if chosen["encoder"] in ("lstm", "gru", "rnn") else states[-1]
     if chosen.get("ngrams"):
         beside = ngram_vectors(weights, ids, chosen["ngrams"]["longest"], chosen["ngrams"]["buckets"])
         pooled = torch.cat([pooled, beside])

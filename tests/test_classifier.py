@@ -101,13 +101,13 @@ def encoded_with_tempting_padding(real: float, padding: float) -> Encoded:
 
 
 def test_the_largest_is_never_picked_from_padding():
-    pooled = FixedPooling("max")(encoded_with_tempting_padding(real=-3.0, padding=9.0))
+    pooled = FixedPooling("max", recurrent=True)(encoded_with_tempting_padding(real=-3.0, padding=9.0))
     assert (pooled.vector == -3).all()
     assert pooled.weights is None
 
 
 def test_the_mean_is_of_real_tokens_only():
-    pooled = FixedPooling("mean")(encoded_with_tempting_padding(real=-3.0, padding=9.0))
+    pooled = FixedPooling("mean", recurrent=True)(encoded_with_tempting_padding(real=-3.0, padding=9.0))
     assert torch.allclose(pooled.vector, torch.full((B, W), -3.0, dtype=torch.float64))
 
 
