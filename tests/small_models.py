@@ -79,3 +79,44 @@ def step_by_step(model: nn.Module, source: Tensor, keep: Tensor, target: Tensor)
         probabilities.append(stepped.log_probs)
         looks.append(stepped.weights)
     return torch.stack(probabilities, dim=1), None if looks[0] is None else torch.stack(looks, dim=1)
+
+
+ADDITIVE = {"name": "additive", "size": A}
+TRANSLATORS = {
+    "plain": lambda: recurrent(decoder="plain", decoder_layers=2),
+    "luong": lambda: recurrent(cell="gru"),
+    "luong, fed": lambda: recurrent(input_feeding=True),
+    "luong, direct": lambda: recurrent(output="direct", score={"name": "dot"}, cell="rnn"),
+    "luong, coverage": lambda: recurrent(score={"name": "coverage", "size": A}),
+    "luong, local-m": lambda: recurrent(score={"window": "local-m", "reach": 1}),
+    "luong, local-p": lambda: recurrent(score={"window": "local-p", "reach": 2}),
+    "luong, location": lambda: recurrent(score={"name": "location", "longest": 12}),
+    "bahdanau": lambda: recurrent(decoder="bahdanau", score=ADDITIVE, cell="gru", encoder_layers=2, decoder_layers=2),
+    "bahdanau, coverage": lambda: recurrent(decoder="bahdanau", score={"name": "coverage", "size": A}),
+    "transformer": lambda: transformer(),
+    "transformer, post-norm": lambda: transformer(norm="post", tie="none"),
+    "transformer, joint": lambda: transformer(joint=True, positions="none"),
+}
+CLASSIFIERS = {
+    "post 001": lambda: classifier(),
+    "post 001, local-p": lambda: classifier(score={"window": "local-p", "reach": 2}),
+    "GRU, learned query": lambda: classifier(encoder="gru", query="learned", layers=2),
+    "RNN, last": lambda: classifier(encoder="rnn", pooling="last", bidirectional=False),
+    "LSTM, max": lambda: classifier(pooling="max", ngrams={"longest": 2, "buckets": 31, "width": 13}),
+    "transformer": lambda: classifier(encoder="transformer", layers=2),
+    "transformer, last": lambda: classifier(encoder="transformer", pooling="last"),
+    "embeddings": lambda: classifier(encoder="none"),
+    "embeddings, mean": lambda: classifier(encoder="none", pooling="mean"),
+}
+MODELS = TRANSLATORS | {f"classifier: {name}": make for name, make in CLASSIFIERS.items()}
+
+
+def is_translator(model) -> bool:
+    return hasattr(model, "step")
+
+
+def answer(model, source, keep, target, eye=None):
+    """Logits of any model: (B, T, V) of a translator, (B, C) of a classifier."""
+    if is_translator(model):
+        return model.logits(model(source, keep, target, eye).features)
+    return model(source, keep, eye).logits
