@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -111,33 +111,59 @@ def read_text(path: Path) -> str:
 
 def _mistake(detail: ErrorDetails, kind: type[BaseModel]) -> str:
     """One pydantic complaint as a line: `[section] field: what is wrong`."""
-    *sections, name = [str(part + 1 if isinstance(part, int) else part) for part in detail["loc"]] or [""]
+    path, owners = _place(detail["loc"], kind)
+    what, about = detail["type"], detail.get("ctx", {})
+    if what.startswith("union_tag"):
+        path.append(about["discriminator"].strip("'"))
+    *sections, name = path or [""]
     label = f"[{'.'.join(sections)}] {name}" if sections else name
-    if detail["type"] == "extra_forbidden":
-        owner = _settings_at(kind, sections)
-        return f"{label}: no such setting{did_you_mean(name, owner.model_fields)}"
-    if detail["type"] == "missing":
+    if what == "extra_forbidden":
+        return f"{label}: no such setting{did_you_mean(name, owners[0].model_fields)}"
+    if what == "missing":
         return f"{label}: is missing"
-    if detail["type"] == "literal_error":
-        given, choices = str(detail["input"]), detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
-        return f"{label}: there is no {given!r}{did_you_mean(given, choices.split(', '))}"
+    if what == "union_tag_not_found":
+        return f"{label}: is missing{did_you_mean('', set().union(*map(_tags, owners)))}"
+    if what in ("literal_error", "union_tag_invalid"):
+        given, known = (detail["input"], "expected") if what == "literal_error" else (about["tag"], "expected_tags")
+        choices = about[known].replace("'", "").replace(" or ", ", ").split(", ")
+        return f"{label}: there is no {str(given)!r}{did_you_mean(str(given), choices)}"
+    if what in ("model_type", "model_attributes_type"):
+        return f"{label}: holds {_kind_of(detail['input'])} where settings (`name: value`) are expected"
     message = detail["msg"].removeprefix("Value error, ")
     return f"{label}: {message[:1].lower()}{message[1:]}" if label else message
 
 
-def _settings_at(kind: type[BaseModel], sections: list[str]) -> type[BaseModel]:
-    """The settings class that a path of section names leads to."""
-    for section in sections:
-        field = kind.model_fields.get(section)
-        for candidate in _classes_in(field.annotation) if field else ():
-            kind = candidate
-    return kind
+def _place(loc: tuple[int | str, ...], kind: type[BaseModel]) -> tuple[list[str], list[type[BaseModel]]]:
+    """The path as users write it, and the settings classes it leads to.
+
+    Where `kind: …` chooses among several classes, pydantic's path holds the choice too; no user wrote that section.
+    """
+    path, owners = [], [kind]
+    for part in loc:
+        chosen = [owner for owner in owners if part in _tags(owner)]
+        if len(owners) > 1 and chosen:
+            owners = chosen
+            continue
+        path.append(str(part + 1 if isinstance(part, int) else part))
+        field = owners[0].model_fields.get(str(part))
+        owners = _classes_in(field.annotation) or owners if field else owners
+    return path, owners
+
+
+def _tags(kind: type[BaseModel]) -> set[str]:
+    """What chooses this class: the one value that its `kind: Literal["…"]` may have."""
+    choices = [get_args(field.annotation) for field in kind.model_fields.values()]
+    return {values[0] for values in choices if len(values) == 1 and isinstance(values[0], str)}
 
 
 def _classes_in(annotation: object) -> list[type[BaseModel]]:
-    parts = getattr(annotation, "__args__", (annotation,))
-    return [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+    """Every settings class that is named in an annotation, however deep."""
+    parts = get_args(annotation)
+    if not parts:
+        return [annotation] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else []
+    return [found for part in parts for found in _classes_in(part)]
 
 
 def _kind_of(value: object) -> str:
-    return {list: "a list", str: "text", bool: "true or false"}.get(type(value), "a number")
+    known = {list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
+    return known.get(type(value), "a number")

@@ -11,6 +11,8 @@ settings.register_profile("nungil", deadline=None, print_blob=True)
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)  # for `make quick`
 settings.load_profile("nungil")
 
+torch.set_num_threads(1)  # the models of the tests are so small that threads would only wait for each other
+
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:

@@ -1,9 +1,9 @@
 """Settings: one reader, every mistake named at once, each message as users read it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nungil.errors import (
     CheckpointError,
@@ -16,7 +16,7 @@ from nungil.errors import (
     StoppedError,
     UsageError,
 )
-from nungil.settings import Settings, read_settings
+from nungil.settings import Settings, build_settings, read_settings
 
 
 class Beam(Settings):
@@ -96,7 +96,8 @@ def test_what_is_not_near_anything_is_shown_what_there_is(recipe):
         ("seed: 1\nunit: word\nseed: 2\n", "r.yaml", "line 3, column 1: not YAML: seed is given twice"),
         ('{"seed": 1, "seed": 2}', "r.json", "seed: is given twice"),
         ('{"seed": ' + "1" * 5000 + "}", "r.json", "a number has too many digits"),
-        ("decode: 3", "r.yaml", "decode: input should be a valid dictionary or instance of Beam"),
+        ("decode:\n", "r.yaml", "decode: holds nothing where settings (`name: value`) are expected"),
+        ("decode: 3", "r.yaml", "decode: holds a number where settings (`name: value`) are expected"),
     ],
 )
 def test_malformed_files_are_refused_with_line_and_column(recipe, text, name, mistake):
@@ -120,6 +121,61 @@ def test_files_that_cannot_be_read(tmp_path, make, message):
 def test_bytes_that_are_no_text(recipe):
     with pytest.raises(CorpusError, match=r"recipe.yaml: not UTF-8 text \(byte 6\)"):
         read_settings(recipe(b"seed: \xff\xfe"), Recipe)
+
+
+class Square(Settings):
+    kind: Literal["square"] = "square"
+    side: int = Field(1, ge=1)
+    looks: Literal["round", "flat"] = "flat"
+
+
+class Round(Settings):
+    kind: Literal["round"] = "round"
+    radius: int = 1
+    edge: Beam = Beam()
+
+    @model_validator(mode="after")
+    def _is_not_a_point(self) -> "Round":
+        if self.radius == 0:
+            raise ValueError("radius 0 is a point; choose a larger one")
+        return self
+
+
+Shape = Annotated[Square | Round, Field(discriminator="kind")]
+
+
+class Drawing(Settings):
+    shape: Shape = Square()
+    more: tuple[Shape, ...] = ()
+    perhaps: Shape | None = None
+
+
+@pytest.mark.parametrize(
+    ("shape", "mistake"),
+    [
+        ({"kind": "round", "raduis": 3}, "[{}] raduis: no such setting; did you mean radius?"),
+        ({"kind": "square", "raduis": 3}, "[{}] raduis: no such setting; there is kind, looks, side"),
+        ({"kind": "square", "side": 0}, "[{}] side: input should be greater than or equal to 1"),
+        ({"kind": "square", "looks": "rond"}, "[{}] looks: there is no 'rond'; did you mean round?"),
+        ({"kind": "round", "edge": {"beam": 2}}, "[{}.edge] beam: no such setting; did you mean beam_size?"),
+        ({"kind": "round", "radius": 0}, "{section}{name}: radius 0 is a point; choose a larger one"),
+        ({"kind": "rond"}, "[{}] kind: there is no 'rond'; did you mean round?"),
+        ({"kind": 3}, "[{}] kind: there is no '3'; there is round, square"),
+        ({"side": 3}, "[{}] kind: is missing; there is round, square"),
+        (3, "{section}{name}: holds a number where settings (`name: value`) are expected"),
+        ("round", "{section}{name}: holds text where settings (`name: value`) are expected"),
+    ],
+)
+def test_a_kind_among_several_is_no_section_of_its_own(shape, mistake):
+    places = {
+        "shape": ({"shape": shape}, "", "shape"),
+        "more.2": ({"more": [{"kind": "round"}, shape]}, "[more] ", "2"),
+        "perhaps": ({"perhaps": shape}, "", "perhaps"),
+    }
+    for place, (loaded, section, name) in places.items():
+        with pytest.raises(ConfigError) as error:
+            build_settings(loaded, Drawing, "drawing.yaml")
+        assert list(error.value.mistakes) == [mistake.format(place, section=section, name=name)]
 
 
 def test_settings_are_frozen():

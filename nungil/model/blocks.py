@@ -123,7 +123,7 @@ class DecoderBlock(nn.Module):
             own = self.masked.prepare(normed, normed)
             kept.append(own if past is None else past.append(own))
             steps, seen = normed.shape[1], kept[0].keys.shape[2]
-            order = causal_keep(steps, seen, normed.device) if steps > 1 else None
+            order = causal_keep(steps, seen, normed.device).expand(len(normed), -1, -1) if steps > 1 else None
             return self.masked.read(normed, kept[0], order, eye).context
 
         looked_back = self.around_masked(states, look_back)

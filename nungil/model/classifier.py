@@ -16,6 +16,7 @@ from nungil.model.encoders import (
     RecurrentEncoder,
     RecurrentEncoderSettings,
     TransformerEncoder,
+    last_of_kept,
     mean_of_kept,
 )
 from nungil.model.ngrams import HashedNgrams, NgramSettings
@@ -92,11 +93,11 @@ class AttentionPooling(nn.Module):
 
 
 class FixedPooling(nn.Module):
-    """The baselines: mean, maximum, or the last state."""
+    """The baselines: mean, maximum, or the last state: where an encoder ends in one, that, else the last token's."""
 
-    def __init__(self, pooling: Pooling) -> None:
+    def __init__(self, pooling: Pooling, recurrent: bool) -> None:
         super().__init__()
-        self.pooling = pooling
+        self.pooling, self.recurrent = pooling, recurrent
 
     def forward(self, encoded: Encoded, eye: Eye | None = None) -> Pooled:
         """One vector, by a rule without weights to learn."""
@@ -105,7 +106,7 @@ class FixedPooling(nn.Module):
             return Pooled(mean_of_kept(encoded.states, encoded.keep))
         if self.pooling == "max":
             return Pooled(encoded.states.masked_fill(~encoded.keep[..., None], -torch.inf).amax(dim=1))
-        return Pooled(encoded.last[-1])
+        return Pooled(encoded.last[-1] if self.recurrent else last_of_kept(encoded.states, encoded.keep))
 
 
 class AttentionClassifier(nn.Module):
@@ -120,7 +121,7 @@ class AttentionClassifier(nn.Module):
         self.pooling = (
             AttentionPooling(self.encoder.width, settings.score, settings.asked_by)
             if settings.pooling == "attention"
-            else FixedPooling(settings.pooling)
+            else FixedPooling(settings.pooling, recurrent=isinstance(self.encoder, RecurrentEncoder))
         )
         self.ngrams = None if settings.ngrams is None else HashedNgrams(settings.ngrams)
         beside = 0 if settings.ngrams is None else settings.ngrams.width

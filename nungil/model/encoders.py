@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from nungil.attention import Eye
+from nungil.attention.attend import refuse_empty_rows
 from nungil.model.blocks import BlockSettings, EncoderBlock
 from nungil.model.cells import Cell, make_layer
 from nungil.model.embedding import sinusoids
@@ -53,6 +54,7 @@ class RecurrentEncoder(nn.Module):
         eye: Eye | None = None,  # noqa: ARG002  a recurrent encoder does not attend
     ) -> Encoded:
         """States of every step. Padding is never read: a sentence gives the same alone and in any batch."""
+        refuse_empty_rows(keep)
         lengths = keep.sum(dim=1).cpu()
         packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
         hidden, memory = [], []
@@ -85,6 +87,7 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, embedded: Float[Tensor, "B S W"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> Encoded:
         """States of every step; padding gets exactly no weight."""
+        refuse_empty_rows(keep)
         states = embedded
         if self.positions == "sinusoidal":
             states = states + sinusoids(0, states.shape[1], self.width, states)
@@ -109,6 +112,7 @@ class NoEncoder(nn.Module):
         eye: Eye | None = None,  # noqa: ARG002
     ) -> Encoded:
         """The embeddings, and their mean in place of a last state."""
+        refuse_empty_rows(keep)
         return Encoded(embedded, keep, mean_of_kept(embedded, keep)[None])
 
 

@@ -1,22 +1,23 @@
 """What models give back: encoded sentences, decoded features, one step of decoding, a classified text."""
 
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 # Sizes   B batch   S source steps   T target steps   W width   F of a feature   V vocabulary   L layers   C classes
 
+S = TypeVar("S", bound="State")  # not `Self`: the checks of the test run cannot follow it outside a decorated class
 
+
+@runtime_checkable
 class State(Protocol):
     """What a translator remembers between two steps of decoding."""
 
-    def select(self, rows: Int[Tensor, " N"]) -> Self:
+    def select(self: S, rows: Int[Tensor, " N"]) -> S:
         """The state of some sentences of the batch, in the order given."""
         ...
-
-
-S = TypeVar("S", bound=State)
 
 
 class Encoded(NamedTuple):
@@ -42,7 +43,8 @@ class Decoded(NamedTuple):
     weights: Float[Tensor, "B T S"] | None = None
 
 
-class Stepped(NamedTuple, Generic[S]):
+@dataclass(frozen=True)  # the checks of the test run know no generic NamedTuple
+class Stepped(Generic[S]):
     """One step of decoding: log-probabilities of the next token, the state to go on from, where it looked."""
 
     log_probs: Float[Tensor, "B V"]

@@ -1,0 +1,156 @@
+"""The classifier against formulas written out: every encoder, pooling and query; padding; hashed n-grams."""
+
+import pytest
+import references
+import torch
+from mechanisms import keep_first
+from small_models import CLASSES, LENGTHS, SOURCE, A, B, S, W, classifier, sentences, source_batch, weights_of
+
+from nungil.model.classifier import FixedPooling
+from nungil.model.ngrams import HashedNgrams, NgramSettings
+from nungil.model.results import Encoded
+
+EXACT = 1e-12
+ENCODERS = ["lstm", "gru", "rnn", "transformer", "none"]
+POOLINGS = [("attention", "last"), ("attention", "learned"), ("mean", None), ("max", None), ("last", None)]
+MORE = {
+    "two layers of LSTM": {"layers": 2, "bidirectional": False, "width": 9},
+    "two blocks without positions": {"encoder": "transformer", "layers": 2, "positions": "none"},
+    "general": {"score": {"name": "general"}},
+    "dot": {"score": {"name": "dot"}},
+    "scaled-dot": {"score": {"name": "scaled-dot"}, "encoder": "gru"},
+    "concat": {"score": {"name": "concat", "size": A}, "query": "learned"},
+    "location": {"score": {"name": "location", "longest": 12}},
+    "coverage": {"score": {"name": "coverage", "size": A}},
+    "local-p": {"score": {"name": "general", "window": "local-p", "reach": 2}},
+    "n-grams": {"ngrams": {"longest": 3, "buckets": 16, "width": 13}},
+    "n-grams alone": {"encoder": "none", "pooling": "mean", "ngrams": {"longest": 2, "buckets": 101, "width": 13}},
+}
+
+
+def check_against_the_formulas(model):
+    source, keep = source_batch()
+    logits, weights = classified = model(source, keep)
+    assert classified.logits.shape == (B, CLASSES)
+    chosen = {**model.settings.model_dump(), "query": model.settings.asked_by}
+    for row, words in enumerate(sentences(source, keep)):
+        expected, looks = references.classifier(weights_of(model), chosen, words)
+        assert torch.allclose(logits[row], expected, atol=EXACT, rtol=0)
+        assert (weights is None) == (looks is None)
+        if looks is not None:
+            assert torch.allclose(weights[row, : len(words)], looks, atol=EXACT, rtol=0)
+            assert (weights[row, len(words) :] == 0).all()
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize(("pooling", "query"), POOLINGS)
+def test_every_encoder_with_every_pooling_equals_the_formulas(encoder, pooling, query):
+    check_against_the_formulas(classifier(encoder=encoder, pooling=pooling, query=query))
+
+
+@pytest.mark.parametrize("chosen", MORE.values(), ids=list(MORE))
+def test_every_score_and_the_ngrams_equal_the_formulas(chosen):
+    check_against_the_formulas(classifier(**chosen))
+
+
+def test_post_001_by_hand():
+    """BiLSTM, additive attention asked by the joined last states, relu, one score per class."""
+    model = classifier()
+    assert (model.settings.encoder, model.settings.score.name, model.settings.asked_by) == ("lstm", "additive", "last")
+    found, (source, keep) = weights_of(model), source_batch()
+    logits, weights = model(source, keep)
+    for row, words in enumerate(sentences(source, keep)):
+        inputs = [found["embedding.table.weight"][word] for word in words]
+        layer = references.under(found, "encoder.layers.0")
+        forward, last_forward, _ = references.read("lstm", inputs, layer, "l0")
+        backward, last_backward, _ = references.read("lstm", inputs[::-1], layer, "l0_reverse")
+        states = torch.stack([torch.cat(pair) for pair in zip(forward, backward[::-1], strict=True)])
+        query = torch.cat([last_forward, last_backward])
+        asked = found["pooling.attention.score.query.weight"] @ query
+        told = states @ found["pooling.attention.score.key.weight"].T
+        scores = torch.tanh(asked + told) @ found["pooling.attention.score.vector.weight"][0]
+        alpha = scores.exp() / scores.exp().sum()
+        dense = found["dense.weight"] @ (alpha @ states) + found["dense.bias"]
+        expected = found["output.weight"] @ dense.clamp(min=0) + found["output.bias"]
+        assert torch.allclose(logits[row], expected, atol=EXACT, rtol=0)
+        assert torch.allclose(weights[row, : len(words)], alpha, atol=EXACT, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "asks"),
+    [("lstm", "last"), ("gru", "last"), ("rnn", "last"), ("transformer", "learned"), ("none", "learned")],
+)
+def test_the_last_state_asks_where_there_is_one(encoder, asks):
+    model = classifier(encoder=encoder)
+    assert model.settings.asked_by == asks
+    assert (model.pooling.query is not None) == (asks == "learned")
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_padding_gets_exactly_no_weight(encoder):
+    source, keep = source_batch()
+    weights = classifier(encoder=encoder)(source, keep).weights
+    assert (weights[~keep] == 0).all()
+    assert torch.allclose(weights.sum(-1), torch.ones(B, dtype=torch.float64))
+
+
+def encoded_with_tempting_padding(real: float, padding: float) -> Encoded:
+    keep = keep_first(LENGTHS, S)
+    states = torch.where(keep[..., None], real, padding).expand(B, S, W).double()
+    return Encoded(states, keep, torch.full((1, B, W), 7.0, dtype=torch.float64))
+
+
+def test_the_largest_is_never_picked_from_padding():
+    pooled = FixedPooling("max", recurrent=True)(encoded_with_tempting_padding(real=-3.0, padding=9.0))
+    assert (pooled.vector == -3).all()
+    assert pooled.weights is None
+
+
+def test_the_mean_is_of_real_tokens_only():
+    pooled = FixedPooling("mean", recurrent=True)(encoded_with_tempting_padding(real=-3.0, padding=9.0))
+    assert torch.allclose(pooled.vector, torch.full((B, W), -3.0, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("longest", [1, 2, 5])
+@pytest.mark.parametrize("buckets", [16, 100_000])
+def test_hashed_ngrams_equal_a_loop(longest, buckets):
+    ngrams = HashedNgrams(NgramSettings(longest=longest, buckets=buckets, width=3)).double()
+    source, keep = source_batch()
+    found = ngrams(source, keep)
+    weights = {"ngrams.table.weight": ngrams.table.weight}
+    for row, words in enumerate(sentences(source, keep)):
+        assert torch.allclose(
+            found[row], references.ngram_vectors(weights, words, longest, buckets), atol=EXACT, rtol=0
+        )
+
+
+def test_ngrams_longer_than_every_sentence_are_none():
+    ngrams = HashedNgrams(NgramSettings(longest=5, buckets=100, width=3)).double()
+    source = torch.tensor([[4, 5]])
+    short = HashedNgrams(NgramSettings(longest=2, buckets=100, width=3)).double()
+    short.load_state_dict(ngrams.state_dict())
+    keep = torch.ones(1, 2, dtype=torch.bool)
+    assert torch.equal(ngrams(source, keep), short(source, keep))
+
+
+def test_ngrams_know_the_order_of_neighbours_and_single_tokens_do_not():
+    one, other = torch.tensor([[4, 5, 6]]), torch.tensor([[6, 5, 4]])
+    keep = torch.ones(1, 3, dtype=torch.bool)
+    for longest, differs in (1, False), (2, True):
+        ngrams = HashedNgrams(NgramSettings(longest=longest, buckets=100_000, width=3)).double()
+        assert torch.allclose(ngrams(one, keep), ngrams(other, keep), atol=EXACT) != differs
+
+
+def test_the_largest_ids_do_not_overflow():
+    ngrams = HashedNgrams(NgramSettings(longest=5, buckets=100_000, width=3))
+    source = torch.full((1, 9), 999_999)
+    buckets, real = ngrams._hashed(source, torch.ones(1, 9, dtype=torch.bool))
+    assert (buckets >= 0).all()
+    assert (buckets < 100_000).all()
+    assert real.sum() == 9 + 8 + 7 + 6 + 5
+
+
+def test_without_an_encoder_order_is_lost():
+    model, keep = classifier(encoder="none"), torch.ones(B, S, dtype=torch.bool)
+    source = torch.randint(4, SOURCE, (B, S))
+    assert torch.allclose(model(source, keep).logits, model(source.flip(1), keep).logits, atol=EXACT, rtol=0)
