@@ -36,7 +36,9 @@ def classify(
             raise CorpusError(f"line {done + empty + 1} is empty; there is nothing to classify in it")
         for number, found in enumerate(model.classify(lines), done + 1):
             write(
-                json.dumps(found._asdict(), ensure_ascii=False) if as_json else f"{found.label}\t{found.probability:.4f}"
+                json.dumps(found._asdict(), ensure_ascii=False)
+                if as_json
+                else f"{found.label}\t{found.probability:.4f}"
             )
             first = first or found.source
             if found.cut:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import check, data, explain, info
+from nungil.cli import check, classify, data, explain, info, look, train, translate
 from nungil.errors import NungilError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -23,9 +23,13 @@ app = typer.Typer(
     rich_markup_mode=None,  # boxes around the help take longer to import than the help may take in all
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("train")(train.train)
+app.command("translate")(translate.translate)
+app.command("classify")(classify.classify)
+app.command("look")(look.look)
+app.command("explain")(explain.explain)
 app.command("check")(check.check)
 app.add_typer(data.app, name="data")
-app.command("explain")(explain.explain)
 app.command("info")(info.info)
 
 

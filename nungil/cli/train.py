@@ -10,7 +10,9 @@ from nungil.errors import UsageError
 
 
 def train(
-    recipe: Annotated[Path | None, typer.Argument(metavar="[RECIPE.yaml]", help="A recipe; options go over it.")] = None,
+    recipe: Annotated[
+        Path | None, typer.Argument(metavar="[RECIPE.yaml]", help="A recipe; options go over it.")
+    ] = None,
     files: Annotated[
         list[str] | None, typer.Option("--train", metavar="FILE", help="Files to train on; may be repeated.")
     ] = None,
@@ -24,7 +26,9 @@ def train(
     task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="transformer, luong, bahdanau, plain; to classify: lstm, gru, transformer, bag."),
+        typer.Option(
+            metavar="NAME", help="transformer, luong, bahdanau, plain; to classify: lstm, gru, transformer, bag."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The new model folder.")] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; worked out by default.")] = None,

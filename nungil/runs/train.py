@@ -283,9 +283,7 @@ def _plan(recipe: Recipe, prepared: Prepared) -> Plan:
     if isinstance(score, ScoreSettings) and score.name == "location" and score.longest < longest + MARK_TOKENS:
         raise ConfigError(
             "recipe",
-            [
-                f"[model.score] longest: {score.longest} positions are too few for {longest} tokens and two marks"
-            ],
+            [f"[model.score] longest: {score.longest} positions are too few for {longest} tokens and two marks"],
         )
     return plan
 
