@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import check, classify, data, explain, info, look, train, translate
+from nungil.cli import check, classify, data, demo, explain, info, look, train, translate
 from nungil.errors import NungilError
 
 HELP = """Train attention models, run them, and see exactly where they look.
 
-Start with: nungil explain --example
+Start with: nungil demo
 """
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # boxes around the help take longer to import than the help may take in all
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("classify")(classify.classify)

@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,9 +72,12 @@ def train(
     return run(settled, Path(out), to_nobody if quiet else to_stderr)
 
 
-def run(recipe: Recipe, out: Path, say: Say) -> Run:
-    """Train a model into a new folder. If the data is refused, the folder is gone again."""
-    refuse_existing(out)
+def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Run:
+    """Train a model into a new folder, or into one with nothing but `beside` in it.
+
+    If the data is refused, nothing is left of it.
+    """
+    refuse_existing(out, beside)
     made = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -85,22 +88,24 @@ def run(recipe: Recipe, out: Path, say: Say) -> Run:
         prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / "data", recipe.seed)
         training = _Training.begin(recipe, prepared, out, say)
     except BaseException:
-        shutil.rmtree(out, ignore_errors=True) if made else _empty(out)
+        shutil.rmtree(out, ignore_errors=True) if made else _empty(out, beside)
         raise
     return training.run()
 
 
-def refuse_existing(out: Path) -> None:
+def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
     """A run never writes over anything."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: this is a file; --out takes a folder")
-    if out.is_dir() and any(out.iterdir()):
+    if out.is_dir() and any(path.name not in beside for path in out.iterdir()):
         what = "holds a model already" if (out / "config.json").exists() else "is not empty"
         raise UsageError(f"{out}: {what}, and training never writes over anything; choose another --out")
 
 
-def _empty(folder: Path) -> None:
+def _empty(folder: Path, beside: Collection[str]) -> None:
     for path in folder.iterdir():
+        if path.name in beside:
+            continue
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 

@@ -1,0 +1,71 @@
+"""`nungil demo`: the whole way in two minutes."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nungil.cli.talk import page, say, write
+from nungil.errors import UsageError
+
+if TYPE_CHECKING:
+    from nungil.runs.demo import Demo
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")] = Path("runs/demo"),
+    seed: Annotated[int, typer.Option(help="Another seed, another corpus and another model.")] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier demo left there.")] = False,
+) -> None:
+    """Make the embedded corpus, train a translator with attention, translate, score, and draw where it looks.
+
+    \b
+    nungil demo
+    nungil demo --out runs/second --seed 2
+    """
+    _make_room(out, overwrite)
+    from nungil.inspection.heatmap import print_map
+    from nungil.runs.demo import SENTENCES
+    from nungil.runs.demo import demo as run
+    from nungil.runs.progress import to_stderr
+
+    found = run(out, seed, to_stderr)
+    write(_scores(found))
+    console = page()
+    with console.capture() as drawn:
+        print_map(found.record, console)
+    write(f"\nWhere it looked while it wrote «{found.translations[0].text}»:\n")
+    write(drawn.get().rstrip("\n"))
+    say(f"\nThe same as a page: {found.page}\nThe model's card: {out / 'README.md'}")
+    say(
+        f"Next: nungil look {out} '{SENTENCES[1]}'\n"
+        f"      echo 'I like apples' | nungil translate {out}\n"
+        "      nungil explain --example"
+    )
+
+
+def _make_room(out: Path, overwrite: bool) -> None:
+    """Only what a demo left is ever removed: a model with the demo's corpus beside it."""
+    if not out.exists():
+        return
+    if not (out / "snow" / "train.tsv").exists():
+        return  # whatever it is, training will refuse it or find it empty
+    if not overwrite:
+        raise UsageError(
+            f"{out}: a demo was here already; look at it (nungil look {out} 'I like snow'), "
+            "or make it anew with --overwrite"
+        )
+    shutil.rmtree(out)
+
+
+def _scores(found: "Demo") -> str:
+    test = found.run.test.scores if found.run.test is not None else {}
+    lines = [
+        f"On sentences it has never seen: BLEU {test['bleu']:.1f}, chrF {test['chrf']:.1f}.",
+        f"Alignment error of its attention: {100 * found.alignment.aer:.1f}% "
+        f"(of links along the diagonal: {100 * found.diagonal.aer:.1f}%).",
+        "",
+    ]
+    lines += [f"  {translation.source} → {translation.text}" for translation in found.translations]
+    return "\n".join(lines)

@@ -1,0 +1,102 @@
+"""The demo: snow, a translator, its scores, three sentences. Two minutes on two cores, the same for the same seed."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from nungil.errors import UsageError
+from nungil.inspection.record import AttentionRecord
+from nungil.pipeline import Translator
+from nungil.records import Translation
+from nungil.runs.data import DataSettings
+from nungil.runs.progress import Say
+from nungil.runs.recipe import Recipe
+from nungil.runs.result import Run
+from nungil.runs.train import run
+from nungil.scoring.alignment import AlignmentScores, diagonal_links, format_links, score_links
+from nungil.scoring.words import links_from_weights
+from nungil.text.atomic import whole_file
+from nungil.text.snow.corpus import SPLITS, SnowPair, make_splits
+from nungil.text.tokenizers.train import TokenizerSettings
+from nungil.training.schedule import ScheduleSettings
+from nungil.training.settings import TrainingSettings
+
+DATA = "snow"
+PAIRS, LENGTHS = 20_000, (3, 10)
+SENTENCES = ("I like snow", "The child ate a pear", "We saw a ship yesterday")
+ALIGNED = 200  # test sentences whose links are compared with gold
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo found."""
+
+    run: Run
+    translations: tuple[Translation, ...]
+    alignment: AlignmentScores
+    diagonal: AlignmentScores
+    record: AttentionRecord
+    page: Path
+
+
+def demo(out: Path, seed: int, say: Say) -> Demo:
+    """Make the corpus, train, score, translate, and draw."""
+    say(f"Making {PAIRS:,} English–Korean sentence pairs with gold word links …")
+    pairs = write_snow(out / DATA, seed)
+    done = run(demo_recipe(out / DATA, seed), out, say, beside=(DATA,))
+    model = done.load()
+    if not isinstance(model, Translator):
+        raise UsageError(f"{out}: the demo's model was replaced while it ran")
+    links, gold, diagonal = zip(*(_links(model, pair) for pair in pairs[:ALIGNED]), strict=True)
+    record, page = model.look(SENTENCES[0]), out / "look.html"
+    record.save(page)
+    return Demo(
+        run=done,
+        translations=tuple(model.translate(SENTENCES)),
+        alignment=score_links(links, gold),
+        diagonal=score_links(diagonal, gold),
+        record=record,
+        page=page,
+    )
+
+
+def demo_recipe(data: Path, seed: int) -> Recipe:
+    """A small translator with attention, and a fixed number of updates."""
+    files = {
+        name: (str(data / f"{split}.tsv"),) for name, split in zip(("train", "valid", "test"), SPLITS, strict=True)
+    }
+    return Recipe.model_validate(
+        {
+            "data": DataSettings(**files, columns=("1", "2"), source="en", target="ko"),
+            "tokenizer": TokenizerSettings(size=1_000),
+            "model": {"kind": "recurrent", "cell": "gru", "embedding": 128, "width": 256, "dropout": 0.1},
+            "training": TrainingSettings(
+                steps=600,
+                batch_tokens=2_048,
+                schedule=ScheduleSettings(rate=0.004, warmup=60, shape="cosine"),
+                validate_every=300,
+                average=1,
+                log_every=100,
+            ),
+            "seed": seed,
+        }
+    )
+
+
+def write_snow(folder: Path, seed: int) -> list[SnowPair]:
+    """Three files that share no sentence. The test pairs come back, for their links."""
+    test = []
+    with ExitStack() as stack:
+        files = {split: stack.enter_context(whole_file(folder / f"{split}.tsv")) for split in SPLITS}
+        for split, made in make_splits(PAIRS, seed, LENGTHS):
+            files[split].write("\t".join(made.pair) + "\n")
+            if split == "test":
+                test.append(made.pair)
+    return test
+
+
+def _links(model: Translator, pair: SnowPair) -> tuple[str, str, str]:
+    """The model's links for the gold translation, the gold ones, and the diagonal as a baseline."""
+    record = model.look(pair.english, pair.korean).merged().without_marks()
+    diagonal = diagonal_links(len(pair.english.split()), len(pair.korean.split()))
+    return format_links(links_from_weights(record.weights)), pair.links, format_links(diagonal)
