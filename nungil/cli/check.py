@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from nungil.cli.options import two_columns
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import CorpusError, UsageError
 
@@ -53,12 +54,10 @@ def check(
     from nungil.text.checkup import CheckRequest
     from nungil.text.source import CorpusSettings
 
-    if columns is not None and columns.count(",") != 1:
-        raise UsageError("--columns takes two, by name or by number: --columns en,ko or --columns 2,3")
     reading = CorpusSettings(
         task=task,
         format=file_format,
-        columns=tuple(name.strip() for name in columns.split(",")) if columns else (),
+        columns=two_columns(columns),
         encoding=encoding,
         header=header,
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from nungil.cli.options import two_columns
 from nungil.cli.talk import say
 from nungil.errors import UsageError
 
@@ -46,27 +47,24 @@ def train(
     nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
     nungil train recipe.yaml --set model.dropout=0.2 --out runs/second
     """
+    folder = _checked(recipe, files, out)
+    from nungil.runs.train import train as run
+
+    options: dict[str, Any] = {
+        **{"valid": valid, "test": test, "source": source, "target": target, "task": task},
+        **{"columns": two_columns(columns), "model": model, "steps": steps, "seed": seed},
+    }
+    done = run(files, out=folder, recipe=recipe, changes=tuple(changes or ()), **options)
+    verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
+    say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")
+
+
+def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> Path:
+    """The folder to train into, if what was asked for can be meant."""
     if out is None:
         raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
     if recipe is None and not files:
         raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
     if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
         raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {recipe}")
-    if columns is not None and columns.count(",") != 1:
-        raise UsageError("--columns takes two, by name or by number: --columns en,ko or --columns 2,3")
-    from nungil.runs.train import train as run
-
-    options: dict[str, Any] = {
-        "valid": valid,
-        "test": test,
-        "source": source,
-        "target": target,
-        "columns": [name.strip() for name in columns.split(",")] if columns else None,
-        "task": task,
-        "model": model,
-        "steps": steps,
-        "seed": seed,
-    }
-    done = run(files, out=out, recipe=recipe, changes=tuple(changes or ()), **options)
-    verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
-    say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")
+    return out

@@ -22,7 +22,7 @@ from nungil.training.schedule import ScheduleSettings
 from nungil.training.settings import TrainingSettings
 
 DATA = "snow"
-PAIRS, LENGTHS = 20_000, (3, 10)
+PAIRS, LENGTHS = 20_000, (3, 8)
 SENTENCES = ("I like snow", "The child ate a pear", "We saw a ship yesterday")
 ALIGNED = 200  # test sentences whose links are compared with gold
 
@@ -68,15 +68,15 @@ def demo_recipe(data: Path, seed: int) -> Recipe:
     return Recipe.model_validate(
         {
             "data": DataSettings(**files, columns=("1", "2"), source="en", target="ko"),
-            "tokenizer": TokenizerSettings(size=1_000),
+            "tokenizer": TokenizerSettings(unit="word", size=4_000),
             "model": {"kind": "recurrent", "cell": "gru", "embedding": 128, "width": 256, "dropout": 0.1},
             "training": TrainingSettings(
-                steps=600,
-                batch_tokens=2_048,
-                schedule=ScheduleSettings(rate=0.004, warmup=60, shape="cosine"),
-                validate_every=300,
+                steps=1_600,
+                batch_tokens=512,
+                schedule=ScheduleSettings(rate=0.003, warmup=100, shape="cosine"),
+                validate_every=400,
                 average=1,
-                log_every=100,
+                log_every=200,
             ),
             "seed": seed,
         }

@@ -62,7 +62,7 @@ def train(
     """
     laid_over: dict[str, Any] = {"data": {}, "training": {}}
     for name, value in {"train": train, **options}.items():
-        if value is None:
+        if value is None or value == ():
             continue
         if name in ("model", "seed"):
             laid_over[name] = value
