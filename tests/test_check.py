@@ -209,7 +209,7 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path):
         f"in the test set\t{path}\t8\teye\t눈",
     ]
     assert f"{path}: TSV with a header; source from column 1 (en), target from column 2 (ko)\n" in err
-    assert err.endswith("Next: the same with --json, for every number\n")
+    assert err.endswith(f"Next: nungil train --train {path} --out runs/mine\n")
     assert "\x1b" not in out
 
 

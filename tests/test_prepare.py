@@ -521,3 +521,21 @@ def test_a_tokenizer_counts_what_it_does_not_know(unit):
 def test_preparing_imports_no_torch():
     script = "import nungil.runs.prepare, sys; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_long_texts_to_classify_are_cut_and_none_is_left_out(tmp_path):
+    lines = [f"{'눈 ' * count}{word}\t{label}" for count in range(1, 15) for word, label in (("길", "a"), ("집", "b"))]
+    (tmp_path / "t.tsv").write_text("\n".join(lines) + "\n")
+    prepared = prepare(
+        DataSettings(train=str(tmp_path / "t.tsv"), columns=("1", "2"), task="classify", header=False, longest=6),
+        CleaningSettings(),
+        TokenizerSettings(unit="word"),
+        tmp_path / "data",
+        1,
+    )
+    lengths = prepared.train.columns["source"].lengths()
+    assert lengths.max() == 6
+    assert len(lengths) + len(prepared.valid_records) + len(prepared.test_records) == len(lines)
+    full = int((lengths == 6).sum())
+    assert f"Of longer texts the first 6 tokens are read: {full} texts." in prepared.decisions
+    assert full > 5

@@ -49,8 +49,9 @@ class PairCutter:
 class LabelledCutter:
     """Cuts labelled texts into tokens and numbers their labels; travels to other processes."""
 
-    def __init__(self, tokenizer: Tokenizer, labels: tuple[str, ...]) -> None:
-        self.tokenizer, self.number = tokenizer, {label: [number] for number, label in enumerate(labels)}
+    def __init__(self, tokenizer: Tokenizer, labels: tuple[str, ...], longest: int) -> None:
+        self.tokenizer, self.longest = tokenizer, longest
+        self.number = {label: [number] for number, label in enumerate(labels)}
 
     def __call__(self, chunk: Chunk) -> Columns:
         """Ids of the texts, and one id per label."""
@@ -59,7 +60,7 @@ class LabelledCutter:
         if unknown is not None:
             raise CorpusError(f"label {unknown!r} is not one of {', '.join(self.number)}")
         return {
-            "source": self.tokenizer.encode_many(texts),
+            "source": self.tokenizer.encode_many(texts).cut(self.longest),
             "label": Ids.join([self.number[label] for label in labels]),
         }
 
@@ -81,9 +82,12 @@ def build_labelled_store(
     processes: int | None = None,
     longest: int = LONGEST,
 ) -> Built:
-    """Cut clean labelled texts into tokens and store them with the number of their label."""
+    """Cut clean labelled texts into tokens and store them with the number of their label.
+
+    Of a longer text the first `longest` tokens are stored: its beginning has a label too.
+    """
     sizes = {"source": tokenizer.size, "label": len(labels)}
-    return _build(texts, LabelledCutter(tokenizer, labels), StoreWriter(folder, sizes), processes, longest)
+    return _build(texts, LabelledCutter(tokenizer, labels, longest), StoreWriter(folder, sizes), processes, longest)
 
 
 def _build(

@@ -1,5 +1,6 @@
 """`nungil check`: what is in a corpus and what is wrong with it, before time is spent on it."""
 
+import shlex
 import shutil
 import sys
 from contextlib import nullcontext
@@ -73,7 +74,7 @@ def check(
         for fault in found.faults:
             say(f"nungil: {fault}")
         raise typer.Exit(CorpusError.exit_code)
-    say(_next(found, rejected))
+    say(_next(found, rejected, files))
 
 
 def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
@@ -154,7 +155,8 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
         write(f"  and {len(rows) - LABELS_SHOWN:,} more")
 
 
-def _next(found: "Checkup", rejected: Path | None) -> str:
+def _next(found: "Checkup", rejected: Path | None, files: list[str]) -> str:
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
-    return "Next: the same with --json, for every number"
+    given = " ".join(f"--train {shlex.quote(name)}" for name in files)
+    return f"Next: nungil train {given} --out runs/mine"

@@ -1,20 +1,46 @@
-"""`nungil info`: versions and machine, as Markdown for a bug report."""
+"""`nungil info`: versions and machine, or a model's card, as Markdown for a bug report."""
 
 import os
 import platform
 import re
 from importlib import metadata
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from nungil import __version__
-from nungil.cli.talk import write
+from nungil.cli.talk import readable_json, write
 
 
-def info() -> None:
-    """Print versions and machine, as Markdown for a bug report."""
+def info(
+    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A model folder, for its card.")] = None,
+) -> None:
+    """Print versions and machine, or the card of a model, as Markdown for a bug report.
+
+    \b
+    nungil info
+    nungil info runs/demo
+    """
+    if folder is not None:
+        _card(folder)
+        return
     write("| what | value |\n|---|---|")
     for name, value in [*_machine(), *((name, _version(name)) for name in _needed("")), *_extras()]:
         write(f"| {name} | {value} |")
+
+
+def _card(folder: Path) -> None:
+    """The model card; of a run that is not finished, what is known already."""
+    from nungil.model.folder import read_config
+
+    config = read_config(folder)
+    card = folder / "README.md"
+    if card.is_file():
+        write(card.read_text(encoding="utf-8").rstrip("\n"))
+    else:
+        write(f"{folder} has no card yet: it is written when training is done.\n\n```json")
+        write(readable_json(config.model_dump(mode="json")) + "\n```")
 
 
 def _machine() -> list[tuple[str, str]]:

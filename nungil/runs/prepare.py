@@ -124,7 +124,7 @@ def _finish(
         test_records=test,  # type: ignore[arg-type]
         tally=sets.tally,
         too_long=too_long,
-        decisions=tuple(_decisions(job, sets, tokenizers, too_long)),
+        decisions=(*_decisions(job, sets, tokenizers, too_long), *_about_cutting(job, sets.kind, built["train"].store)),
     )
 
 
@@ -146,7 +146,8 @@ def _fitting(name: str, sets: Sets[Record], tokenizers: Tokenizers, longest: int
     for place, side in enumerate(sets.kind.sides):
         ids = tokenizers[place].encode_many([side_of(record, place) for record in records])
         _judge(_share_unknown(tokenizers[place], ids), side, name, sets)
-        fits &= ids.lengths <= longest
+        if sets.kind is not TEXTS:  # of a text to classify, the beginning is read
+            fits &= ids.lengths <= longest
     if records and not fits.any():
         raise CorpusError(f"nothing is left of the {name} set: every record has more than {longest:,} tokens")
     return [record for record, short in zip(records, fits, strict=True) if short], int(np.count_nonzero(~fits))
@@ -188,6 +189,14 @@ def _decisions(job: _Job, sets: Sets[Record], tokenizers: Tokenizers, too_long: 
         if count:
             of = "" if name == "train" else f" of the {name} set"
             yield f"Too long for training (more than {job.longest:,} tokens): {kind.count(count)}{of} left out."
+
+
+def _about_cutting(job: _Job, kind: Kind[Record], train: Store) -> list[str]:
+    """Long texts to classify are read from their beginning."""
+    if kind is not TEXTS:
+        return []
+    full = int(np.count_nonzero(train.columns["source"].lengths() == job.longest))
+    return [f"Of longer texts the first {job.longest:,} tokens are read: {kind.count(full)}."] if full else []
 
 
 def _about_cleaning(kind: Kind[Record], tally: Tally) -> str:

@@ -33,7 +33,7 @@ from nungil.text.tokenizers.train import SAMPLE, Sample
 Parts = NDArray[np.int8]
 LEAST = 20  # records from which some can be set aside: one for each set
 SHARE, MOST_SET_ASIDE = 20, 1_000  # a twentieth for each set, and no more than this
-MOST_KEPT = {"validation": 2_000, "test": 20_000}  # records in memory; validation is run often, the test once
+MOST_KEPT = {"validation": 2_000, "test": 100_000}  # records in memory; validation is run often, the test once
 SURPLUS = 3  # the part of records that were to be validated on but are too many
 
 

@@ -26,6 +26,13 @@ class Ids(NamedTuple):
         flat = np.fromiter(chain.from_iterable(texts), dtype=np.int32, count=int(lengths.sum()))
         return cls(flat, lengths)
 
+    def cut(self, longest: int) -> "Ids":
+        """No more than so many of each text, from its beginning."""
+        if not len(self.lengths) or int(self.lengths.max()) <= longest:
+            return self
+        within = np.arange(len(self.flat)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
+        return Ids(self.flat[within < longest], np.minimum(self.lengths, longest))
+
     def keep(self, rows: NDArray[np.bool_]) -> "Ids":
         """Only the texts where `rows` is true."""
         return Ids(self.flat[np.repeat(rows, self.lengths)], self.lengths[rows])
