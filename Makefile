@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 .PHONY: help install demo test quick check format bench clean
 
 help:
-	@echo "make demo     see it work"
+	@echo "make demo     train a translator and see where it looks: two minutes"
 	@echo "make test     every test"
 	@echo "make quick    the fast tests, under a minute"
 	@echo "make check    lint, format, types, import direction, file map"
@@ -29,7 +29,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $(INSTALLED)
 
 demo: $(INSTALLED)
-	@$(RUN) -m nungil explain --example
+	@$(RUN) -m nungil demo --overwrite
 
 test: $(INSTALLED)
 	@$(RUN) -m pytest

@@ -29,7 +29,7 @@ def sessions(document: Path) -> list[tuple[str, str]]:
 
 
 SESSIONS = [
-    pytest.param(c, o, id=f"{d.name}: {c}") for d in DOCUMENTS for c, o in sessions(d) if not c.startswith("make")
+    pytest.param(d, c, o, id=f"{d.name}: {c}") for d in DOCUMENTS for c, o in sessions(d) if not c.startswith("make")
 ]
 PROGRAMS = [pytest.param(b, id=f"{d.name} {n}") for d in DOCUMENTS for n, b in enumerate(blocks(d, "python"))]
 
@@ -47,12 +47,12 @@ def comparable(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("command", "output"), SESSIONS)
-def test_each_command_prints_what_the_document_says(command, output, tmp_path):
+@pytest.mark.parametrize(("document", "command", "output"), SESSIONS)
+def test_each_command_prints_what_the_document_says(document, command, output, tmp_path):
     words = shlex.split(command)
     assert words[0] == "nungil", "documents show commands of nungil and of make"
     for name, form in re.findall(r"(\S+\.(json|tsv))\b", command):
-        prepared = next(block for d in DOCUMENTS for block in blocks(d, form))
+        prepared = next(block for d in [document, *DOCUMENTS] for block in blocks(d, form))
         (tmp_path / name).write_text(prepared)
     with contextlib.chdir(tmp_path):
         found = invoke(*words[1:])
