@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nungil.attention.attend import Attended, Keep, causal_keep, check_keep, check_steps, hidden, refuse_empty_rows
+from nungil.attention.dropout import Dropout
 from nungil.attention.eye import Eye, Look
 from nungil.errors import ShapeError, UsageError
 
@@ -54,7 +55,7 @@ class MultiHeadAttention(nn.Module):
         self.key = nn.Linear(d_model, d_model, bias=bias)
         self.value = nn.Linear(d_model, d_model, bias=bias)
         self.output = nn.Linear(d_model, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         for projection in (self.query, self.key, self.value, self.output):
             nn.init.xavier_uniform_(projection.weight)
             if bias:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from nungil.attention import Eye, Heads, MultiHeadAttention, causal_keep
+from nungil.attention.dropout import Dropout
 from nungil.settings import Settings
 
 # Sizes   B batch   S source steps   T target steps   M width of the model
@@ -38,7 +39,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(settings.width, settings.feed_forward)
         self.outer = nn.Linear(settings.feed_forward, settings.width)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         for layer in (self.inner, self.outer):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)
@@ -56,7 +57,7 @@ class Residual(nn.Module):
         super().__init__()
         self.before = settings.norm == "pre"
         self.norm = nn.LayerNorm(settings.width)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(
         self, states: Float[Tensor, "B S M"], part: Callable[[Tensor], Float[Tensor, "B S M"]]

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from nungil.attention.dropout import Dropout
+
 # Sizes   B batch   T steps   I width of an input   W width of a state   L layers
 Cell = Literal["lstm", "gru", "rnn"]
 CELLS: dict[Cell, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
@@ -31,7 +33,7 @@ class Layers(nn.Module):
         self.cell: Cell = cell
         sizes = [input_size] + [width] * (layers - 1)
         self.layers = nn.ModuleList(make_layer(cell, size, width) for size in sizes)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, inputs: Float[Tensor, "B T I"], state: CellState) -> Float[Tensor, "B T W"]:
         """The states of the top layer for a whole sentence."""

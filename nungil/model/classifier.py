@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from nungil.attention import Attention, Eye
+from nungil.attention.dropout import Dropout
 from nungil.model.blocks import BlockSettings
 from nungil.model.embedding import Embedding
 from nungil.model.encoders import (
@@ -126,7 +127,7 @@ class AttentionClassifier(nn.Module):
         self.ngrams = None if settings.ngrams is None else HashedNgrams(settings.ngrams)
         beside = 0 if settings.ngrams is None else settings.ngrams.width
         self.dense = nn.Linear(self.encoder.width + beside, settings.dense)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.output = nn.Linear(settings.dense, classes)
 
     def forward(

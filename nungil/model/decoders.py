@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nungil.attention import Attention, Eye, Memory
+from nungil.attention.dropout import Dropout
 from nungil.model.cells import CellState, Layers
 from nungil.model.results import Decoded
 
@@ -48,7 +49,7 @@ class Readout(nn.Module):
         super().__init__()
         self.combine = None if feature_size is None else nn.Linear(key_size + width, feature_size, bias=False)
         self.feature_size = feature_size or key_size + width
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, context: Float[Tensor, "B *T K"], state: Float[Tensor, "B *T W"]) -> Float[Tensor, "B *T F"]:
         """The feature, with dropout."""
@@ -90,7 +91,7 @@ class PlainDecoder(Decoder):
     def __init__(self, layers: Layers, width: int, dropout: float) -> None:
         super().__init__()
         self.layers, self.feature_size = layers, width
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def begin(self, cells: CellState, memory: Memory | None) -> DecoderState:
         """Nothing but the state crosses over."""

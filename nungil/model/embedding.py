@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from nungil.attention.dropout import Dropout
+
 # Sizes   B batch   S steps   E width of an embedding
 
 
@@ -17,7 +19,7 @@ class Embedding(nn.Module):
         self.table = nn.Embedding(vocabulary, width)
         nn.init.normal_(self.table.weight, std=width**-0.5)
         self.scale = math.sqrt(width) if scaled else 1.0
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @property
     def width(self) -> int:

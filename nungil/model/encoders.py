@@ -10,6 +10,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from nungil.attention import Eye
 from nungil.attention.attend import refuse_empty_rows
+from nungil.attention.dropout import Dropout
 from nungil.model.blocks import BlockSettings, EncoderBlock
 from nungil.model.cells import Cell, make_layer
 from nungil.model.embedding import sinusoids
@@ -45,7 +46,7 @@ class RecurrentEncoder(nn.Module):
         half = settings.width // 2 if settings.bidirectional else settings.width
         sizes = [input_size] + [settings.width] * (settings.layers - 1)
         self.layers = nn.ModuleList(make_layer(settings.cell, size, half, settings.bidirectional) for size in sizes)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(
         self,

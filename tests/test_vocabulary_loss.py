@@ -1,0 +1,48 @@
+"""The loss over a vocabulary, in pieces: equal to torch's own, value and gradient, however it is cut."""
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from nungil.training import vocabulary
+from nungil.training.vocabulary import vocabulary_loss
+
+N, F, V = 23, 7, 31  # words, width, vocabulary
+
+
+def parts():
+    features, weight, bias = torch.randn(N, F), torch.randn(V, F), torch.randn(V)
+    return [part.double().requires_grad_() for part in (features, weight, bias)], torch.randint(0, V, (N,))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
+@pytest.mark.parametrize("words", [1, 5, 23, 100])
+def test_value_and_gradient_equal_torchs_however_it_is_cut(smoothing, words, monkeypatch):
+    monkeypatch.setattr(vocabulary, "PIECE", words * V)
+    (features, weight, bias), right = parts()
+    ours = vocabulary_loss(features, weight, bias, right, smoothing)
+    logits = features @ weight.T + bias
+    theirs = cross_entropy(logits, right, label_smoothing=smoothing, reduction="sum")
+    assert ours.total.item() == pytest.approx(theirs.item(), rel=1e-13)
+    assert ours.plain.item() == pytest.approx(cross_entropy(logits, right, reduction="sum").item(), rel=1e-13)
+    assert ours.right.item() == (logits.argmax(dim=-1) == right).sum().item()
+    inputs = (features, weight, bias)
+    for own, other in zip(
+        torch.autograd.grad(ours.total * 3, inputs), torch.autograd.grad(theirs * 3, inputs), strict=True
+    ):
+        assert torch.allclose(own, other, rtol=0, atol=1e-12)
+
+
+def test_large_scores_do_not_overflow():
+    (features, weight, bias), right = parts()
+    loss = vocabulary_loss(features * 1e4, weight, bias, right)
+    assert torch.isfinite(loss.total)
+    assert all(torch.isfinite(grad).all() for grad in torch.autograd.grad(loss.total, (features, weight, bias)))
+
+
+def test_without_a_gradient_nothing_is_kept_for_one():
+    (features, weight, bias), right = parts()
+    with torch.no_grad():
+        loss = vocabulary_loss(features, weight, bias, right)
+    assert not loss.total.requires_grad
+    assert not vocabulary_loss(features, weight, bias, right).plain.requires_grad
