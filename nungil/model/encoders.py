@@ -6,7 +6,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from nungil.attention import Eye
 from nungil.attention.attend import refuse_empty_rows
@@ -14,6 +13,7 @@ from nungil.attention.dropout import Dropout
 from nungil.model.blocks import BlockSettings, EncoderBlock
 from nungil.model.cells import Cell, make_layer
 from nungil.model.embedding import sinusoids
+from nungil.model.recurrence import Walked, walk
 from nungil.model.results import Encoded
 from nungil.settings import Settings
 
@@ -42,7 +42,7 @@ class RecurrentEncoder(nn.Module):
 
     def __init__(self, input_size: int, settings: RecurrentEncoderSettings) -> None:
         super().__init__()
-        self.width = settings.width
+        self.width, self.cell = settings.width, settings.cell
         half = settings.width // 2 if settings.bidirectional else settings.width
         sizes = [input_size] + [settings.width] * (settings.layers - 1)
         self.layers = nn.ModuleList(make_layer(settings.cell, size, half, settings.bidirectional) for size in sizes)
@@ -56,25 +56,23 @@ class RecurrentEncoder(nn.Module):
     ) -> Encoded:
         """States of every step. Padding is never read: a sentence gives the same alone and in any batch."""
         refuse_empty_rows(keep)
-        lengths = keep.sum(dim=1).cpu()
-        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
-        hidden, memory = [], []
+        real = None if bool(keep.all()) else keep
+        states, hidden, memory = embedded, [], []
         for number, layer in enumerate(self.layers):
-            packed, last = layer(packed if number == 0 else self._dropped(packed))
-            if isinstance(last, tuple):
-                last, cell = last
-                memory.append(_joined(cell))
-            hidden.append(_joined(last))
-        states, _ = pad_packed_sequence(packed, batch_first=True, total_length=keep.shape[1])
-        return Encoded(states, keep, torch.stack(hidden), torch.stack(memory) if memory else None)
+            walked = self._read(layer, states if number == 0 else self.dropout(states), real)
+            states = torch.cat([one.states for one in walked], dim=-1)
+            hidden.append(torch.cat([one.hidden for one in walked], dim=-1))
+            memory.append(torch.cat([one.memory for one in walked], dim=-1))
+        states = states if real is None else states * keep[..., None]
+        return Encoded(states, keep, torch.stack(hidden), torch.stack(memory) if self.cell == "lstm" else None)
 
-    def _dropped(self, packed: PackedSequence) -> PackedSequence:
-        return packed._replace(data=self.dropout(packed.data))
-
-
-def _joined(last: Float[Tensor, "D B H"]) -> Float[Tensor, "B W"]:
-    """The final states of both directions, side by side."""
-    return last.transpose(0, 1).flatten(1)
+    def _read(self, layer: nn.Module, inputs: Tensor, keep: Tensor | None) -> list[Walked]:
+        """One layer, from the left and, if it reads both ways, from the right."""
+        if not isinstance(layer, nn.RNNBase):
+            raise TypeError("a recurrent encoder has recurrent layers")
+        first = inputs.new_zeros(len(inputs), layer.hidden_size)
+        directions = (False, True) if layer.bidirectional else (False,)
+        return [walk(layer, inputs, first, None, keep, backwards=backwards) for backwards in directions]
 
 
 class TransformerEncoder(nn.Module):

@@ -1,0 +1,34 @@
+"""Ctrl-C and SIGTERM: a flag that is looked at between two updates. A second signal ends the process at once."""
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupt:
+    """While it is entered, the first signal only sets `asked`: when it comes, anything may be half done."""
+
+    def __init__(self) -> None:
+        self.asked: signal.Signals | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "Interrupt":
+        if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
+            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self.asked = signal.Signals(number)
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
