@@ -46,7 +46,8 @@ def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smooth
 
 def cross_entropy(logits: Float[Tensor, "N V"], right: Int[Tensor, " N"], smoothing: float = 0.0) -> Loss:
     """−Σ q log p with q = 1 − ε on the right one and ε spread over all. Szegedy et al. (2016), section 7."""
-    log_probs_NV = logits.float().log_softmax(dim=-1)
+    enough = torch.promote_types(logits.dtype, torch.float32)  # half precision is too coarse to be summed in
+    log_probs_NV = logits.log_softmax(dim=-1, dtype=enough)
     plain = -log_probs_NV.gather(-1, right[:, None]).sum()
     total = plain
     if smoothing:
