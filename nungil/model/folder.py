@@ -23,6 +23,7 @@ from nungil.batches.batch import Marks
 from nungil.errors import CheckpointError, ConfigError, NungilError, ResourceError, UsageError
 from nungil.model.build import Model, ModelSettings, build_classifier, build_translator
 from nungil.model.classifier import ClassifierSettings
+from nungil.model.recurrent import RecurrentSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.settings import Settings, build_settings, parse_json
 from nungil.text.source import Task
@@ -57,6 +58,13 @@ class ModelConfig(Settings):
         if classifies and len(set(self.labels)) < max(2, len(self.labels)):
             raise ValueError("a classifier needs two labels or more, all different")
         return self
+
+    @property
+    def attends(self) -> bool:
+        """Whether there is attention to look at."""
+        if isinstance(self.model, ClassifierSettings):
+            return self.model.pooling == "attention" or self.model.encoder == "transformer"
+        return not isinstance(self.model, RecurrentSettings) or self.model.decoder != "plain"
 
 
 @dataclass(frozen=True)
