@@ -99,8 +99,9 @@ def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
     if task == "classify":
         if given is None:
             given = ClassifierSettings()
-        elif isinstance(given, TransformerSettings) and given.model_fields_set <= {"kind"}:
-            given = ClassifierSettings(encoder="transformer")  # `--model transformer` is a name for both tasks
+        elif isinstance(given, TransformerSettings):  # `--model transformer` is a name for both tasks
+            sizes = given.model_dump(include=given.model_fields_set - {"kind"})
+            given = build_settings({"encoder": "transformer", **sizes}, ClassifierSettings, "recipe, model")
         elif not isinstance(given, ClassifierSettings):
             raise ConfigError("recipe", [f"model: {given.kind} translates, but the data is to classify"])
         return filled(given, size.classifier)
