@@ -254,6 +254,19 @@ def test_models_for_the_other_task_are_refused():
     assert caught.value.mistakes == ("model: recurrent translates, but the data is to classify",)
 
 
+def test_a_metric_for_the_other_task_is_refused_with_the_model():
+    with pytest.raises(ConfigError) as caught:
+        plan_of(model="lstm", training={"metric": "accuracy"})
+    assert caught.value.mistakes == (
+        "model: classifier does not translate, but the data is to translate",
+        "[training] metric: accuracy is not for data to translate; there is bleu, chrf, loss",
+    )
+    with pytest.raises(ConfigError) as caught:
+        plan_of(task="classify", training={"metric": "chrf"})
+    assert caught.value.mistakes == ("[training] metric: chrf is not for data to classify; there is accuracy, loss",)
+    assert plan_of(task="classify", training={"metric": "loss"}).training.metric == "loss"
+
+
 def test_transformer_is_a_name_for_both_tasks_with_sizes_too():
     found = plan_of(task="classify", model={"kind": "transformer", "width": 36, "heads": 3}).model
     assert (found.kind, found.encoder, found.width, found.heads) == ("classifier", "transformer", 36, 3)

@@ -46,12 +46,9 @@ def train(
     nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
     nungil train recipe.yaml --set model.dropout=0.2 --out runs/second
     """
+    _refuse_nothing_to_train_on(recipe, files)
     if out is None:
         raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
-    if recipe is None and not files:
-        raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
-    if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
-        raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {recipe}")
     if columns is not None and columns.count(",") != 1:
         raise UsageError("--columns takes two, by name or by number: --columns en,ko or --columns 2,3")
     from nungil.runs.train import train as run
@@ -70,3 +67,10 @@ def train(
     done = run(files, out=out, recipe=recipe, changes=tuple(changes or ()), **options)
     verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
     say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")
+
+
+def _refuse_nothing_to_train_on(recipe: Path | None, files: list[str] | None) -> None:
+    if recipe is None and not files:
+        raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
+    if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
+        raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {recipe}")
