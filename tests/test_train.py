@@ -191,6 +191,21 @@ def test_the_last_checkpoints_are_kept_for_their_mean_and_the_better_is_the_mode
     assert said_mean != said_single
 
 
+def test_a_mean_that_is_better_is_the_model(data, tmp_path):
+    # With so high a rate the two validations stand on either side of a valley.
+    steep = {"training__schedule": "{rate: 0.1, shape: constant, warmup: 0}", "training__metric": "loss"}
+    out = tmp_path / "out"
+    chosen = [*quick(24, **steep), "--set", "training.average=2"]
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out))
+    assert "The mean of 2 checkpoints is better than the best one: it is the model.\n" in found.stderr
+    mean, weights = average(checkpoints(out / "checkpoints")), load_file(out / "model.safetensors")
+    assert all(torch.equal(weights[name], mean[name]) for name in weights)
+    scores = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    best = min(line["loss"] for line in scores if line["kind"] == "validation")
+    (final,) = re.findall(r"^Validation: loss ([\d.]+),", found.stderr, re.MULTILINE)
+    assert float(final) < best
+
+
 def test_it_stops_when_nothing_improves(data, tmp_path):
     # A rate of almost nothing: BLEU stays as it is.
     chosen = quick(200, training__validate_every=1, training__patience=3, training__schedule__rate=1e-12)
