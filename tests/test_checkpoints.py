@@ -141,6 +141,7 @@ except ResourceError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_checkpoint_before_and_nothing_of_the_new_one(tmp_path):
     found = subprocess.run([sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True, timeout=60)
     assert found.stdout == (f"5 {tmp_path}/step-00000002: the checkpoint could not be written: File too large\n"), (

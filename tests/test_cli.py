@@ -21,7 +21,7 @@ def test_help_answers_in_under_a_third_of_a_second():
         found = run("--help")
         times.append(time.perf_counter() - start)
         assert found.returncode == 0
-        assert "nungil explain --example" in found.stdout
+        assert "Start with: nungil demo" in found.stdout
     assert min(times) < 0.3
 
 

@@ -276,6 +276,7 @@ except CheckpointError as error:
 """
 
 
+@pytest.mark.slow
 def test_an_absurd_size_is_refused_before_memory_is_spent_on_it(folder):
     # Over 100 GB of weights, where the process may have 300 MB more.
     change_config(
@@ -298,6 +299,7 @@ for folder in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_comparing_sizes_does_not_import_the_half_of_torch_that_compiles(tmp_path):
     learned = {**CLASSIFIER, "query": "learned"}
     folders = [

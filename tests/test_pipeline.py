@@ -226,6 +226,7 @@ def test_a_transformer_that_pools_by_its_mean_has_attention_all_the_same(tmp_pat
 # The public door
 
 
+@pytest.mark.slow
 def test_importing_nungil_imports_no_torch_until_a_name_is_used():
     script = (
         "import nungil, sys\n"

@@ -1,5 +1,6 @@
 """Whole runs, tiny ones, as a user starts them: what they leave, what they say, and what they refuse."""
 
+import itertools
 import json
 import math
 import os
@@ -19,6 +20,7 @@ from nungil.runs.train import _refuse_infinite, spelled
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
 from nungil.training.checkpoint import average, checkpoints, verify
+from nungil.training.losses import classification_loss
 
 PAIRS = [(pair.english, pair.korean) for pair in snow_pairs(240, seed=3, lengths=(3, 6))]
 SENSES = list(sense_examples(200, seed=5, lengths=(4, 9)))
@@ -267,6 +269,44 @@ def test_weights_that_are_not_finite_are_never_kept():
     _refuse_infinite({"a": torch.ones(3)}, 1)
 
 
+def spoil_updates(monkeypatch, numbers):
+    """Make the loss of these updates infinite; validations are left alone."""
+    calls = itertools.count(1)
+
+    def spoiled(model, batch, smoothing=0.0):
+        loss = classification_loss(model, batch, smoothing)
+        bad = torch.is_grad_enabled() and next(calls) in numbers
+        return loss._replace(total=loss.total * torch.inf, plain=math.inf) if bad else loss
+
+    monkeypatch.setattr("nungil.runs.work.classification_loss", spoiled)
+
+
+def test_an_update_that_is_left_out_is_said_and_logged(data, tmp_path, monkeypatch):
+    spoil_updates(monkeypatch, {3})
+    out = tmp_path / "out"
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *quick(4), "--out", str(out))
+    assert found.returncode == 0
+    assert "update 3 was left out: its gradient is not finite (epoch 2)\n" in found.stderr
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    (left_out,) = (line for line in lines if line["kind"] == "train")
+    assert (left_out["update"], left_out["loss"], left_out["gradient"]) == (3, None, None)
+    assert nungil.load(out).classify("밤")
+
+
+def test_a_run_that_diverges_ends_with_6_and_leaves_its_last_good_weights(data, tmp_path, monkeypatch):
+    spoil_updates(monkeypatch, range(6, 99))
+    out = tmp_path / "out"
+    chosen = quick(40, training__validate_every=5)
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out))
+    assert (found.returncode, found.stdout) == (6, "")
+    assert found.stderr.splitlines()[-1] == (
+        "nungil: training diverged: the gradient was not finite in 10 updates in a row, up to 15; lower the learning "
+        "rate (--set training.schedule.rate=…) or warm up longer"
+    )
+    assert nungil.load(out).classify("밤"), "what was good before is still there"
+    assert (out / "checkpoints" / "step-00000005").is_dir()
+
+
 def test_metrics_stay_json_when_a_number_is_none(tmp_path):
     metrics = Metrics(tmp_path, tensorboard=False)
     metrics.add("train", 3, {"loss": math.nan, "gradient": math.inf, "rate": 0.5})
@@ -316,6 +356,7 @@ def test_a_line_out_for_each_line_in(translator, tmp_path):
     assert all(row["score"] <= 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_standard_input_is_utf8_lines_whatever_the_locale(translator):
     out, _ = translator
     given = "\ufeffI like\rsnow\r\n\n눈 don't"
