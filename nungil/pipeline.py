@@ -1,6 +1,7 @@
 """Translator and Classifier: text in, records out. What `nungil.load` gives."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from nungil.batches.batch import pad, surround
 from nungil.decoding.greedy import Found, greedy
@@ -59,37 +60,37 @@ class Translator:
         given = [tidy(text) for text in _many(texts)]
         encoded = [encode(text, self.tokenizers.source, self.config) for text in given]
         answers: list[Translation | None] = [None] * len(given)
-        was_training = self.model.training
-        self.model.eval()
-        for places in batches_of([len(one.ids) for one in encoded], [bool(text) for text in given]):
-            source, keep = _padded([encoded[place].ids for place in places])
-            for place, found in zip(places, greedy(self._stepper, source, keep, _limits(keep)), strict=True):
-                answers[place] = self._translation(given[place], encoded[place], found)
-        self.model.train(was_training)
+        with evaluating(self.model):
+            for places in batches_of([len(one.ids) for one in encoded], [bool(text) for text in given]):
+                source, keep = _padded([encoded[place].ids for place in places])
+                for place, found in zip(places, greedy(self._stepper, source, keep, _limits(keep)), strict=True):
+                    answers[place] = self._translation(given[place], encoded[place], found)
         return [answer or Translation("", 0.0, (), "", ()) for answer in answers]
 
     def look(self, text: str, target: str | None = None) -> AttentionRecord:
-        """Where it looks while it writes its own translation, or the one that is given."""
+        """Where it looks while it writes its own translation, or the one that is given.
+
+        The rows are its tokens and `<eos>`; a translation that does not come to its end has none.
+        """
+        if not self.config.attends:
+            raise UsageError("this translator has a plain decoder: it has no attention to look at")
         given = _not_empty(text)
         encoded = encode(given, self.tokenizers.source, self.config)
         source, keep = _padded([encoded.ids])
-        if target is None:
-            written = greedy(self._stepper, source, keep, _limits(keep))[0].ids
-        else:
-            written = self.tokenizers.target.encode(_not_empty(target))
         recorder = Recorder()
-        was_training = self.model.training
-        self.model.eval()
-        with torch.inference_mode():
-            decoded = self.model(source, keep, torch.tensor([[SOS, *written]]), recorder)
+        with evaluating(self.model), torch.inference_mode():
+            if target is None:
+                found = greedy(self._stepper, source, keep, _limits(keep))[0]
+                written = [*found.ids, EOS] if found.finished else found.ids
+            else:
+                written = [*self.tokenizers.target.encode(_not_empty(target)), EOS]
+            decoded = self.model(source, keep, torch.tensor([[SOS, *written[:-1]]]), recorder)
             log_probs = self.model.logits(decoded.features).log_softmax(dim=-1)
-        self.model.train(was_training)
-        expected = torch.tensor([*written, EOS])
-        score = float(log_probs[0].gather(-1, expected[:, None]).mean())
+        score = float(log_probs[0].gather(-1, torch.tensor(written)[:, None]).mean())
         return recorder.record(
             0,
             self.tokenizers.source.tokens(encoded.ids),
-            self.tokenizers.target.tokens([*written, EOS]),
+            self.tokenizers.target.tokens(written),
             source=given,
             target=self.tokenizers.target.decode(written),
             score=score,
@@ -122,33 +123,29 @@ class Classifier:
 
     def classify(self, texts: str | Sequence[str]) -> list[Classification]:
         """The label of each text, in the same order."""
-        given = [_not_empty(text) for text in _many(texts)]
+        given = [tidy(text) for text in _many(texts)]
+        if "" in given:
+            raise UsageError(f"text {given.index('') + 1} is empty; there is nothing to classify in it")
         encoded = [encode(text, self.tokenizer, self.config) for text in given]
         answers: dict[int, Classification] = {}
-        was_training = self.model.training
-        self.model.eval()
-        for places in batches_of([len(one.ids) for one in encoded], [True] * len(given)):
-            source, keep = _padded([encoded[place].ids for place in places])
-            with torch.inference_mode():
+        with evaluating(self.model), torch.inference_mode():
+            for places in batches_of([len(one.ids) for one in encoded], [True] * len(given)):
+                source, keep = _padded([encoded[place].ids for place in places])
                 rows = self.model(source, keep).logits.softmax(dim=-1).tolist()
-            for place, row in zip(places, rows, strict=True):
-                answers[place] = self._classification(given[place], encoded[place], row)
-        self.model.train(was_training)
+                for place, row in zip(places, rows, strict=True):
+                    answers[place] = self._classification(given[place], encoded[place], row)
         return [answers[place] for place in range(len(given))]
 
     def look(self, text: str) -> AttentionRecord:
         """Where the pooling looks. The one row is the label."""
-        if self.model.settings.pooling != "attention" and self.model.settings.encoder != "transformer":
+        if not self.config.attends:
             raise UsageError(f"this classifier pools by {self.model.settings.pooling}: it has no attention to look at")
         given = _not_empty(text)
         encoded = encode(given, self.tokenizer, self.config)
         source, keep = _padded([encoded.ids])
         recorder = Recorder()
-        was_training = self.model.training
-        self.model.eval()
-        with torch.inference_mode():
+        with evaluating(self.model), torch.inference_mode():
             row = self.model(source, keep, recorder).logits.softmax(dim=-1)[0].tolist()
-        self.model.train(was_training)
         answer = self._classification(given, encoded, row)
         tokens = self.tokenizer.tokens(encoded.ids)
         return recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
@@ -157,6 +154,17 @@ class Classifier:
         probabilities = dict(zip(self.config.labels, row, strict=True))
         label = max(probabilities, key=lambda name: probabilities[name])
         return Classification(label, probabilities[label], probabilities, source, encoded.cut)
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Without dropout; a model that is in training goes on with it, whatever happens in between."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
 
 
 def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Encoded:

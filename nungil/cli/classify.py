@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -44,5 +45,5 @@ def classify(
             if found.cut:
                 say(f"line {number}: longer than the {model.config.longest} tokens that the model reads; cut there")
         done += len(lines)
-    if first:
-        say(f"Next: nungil look {folder} '{first if len(first) < 60 else 'a text'}'")
+    if first and model.config.attends:
+        say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a text')}")

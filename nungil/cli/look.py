@@ -1,6 +1,7 @@
 """`nungil look`: where a model looks, as a heat map."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -71,4 +72,4 @@ def _draw(record: "AttentionRecord", kind: str | None, layer: int | None, head: 
 def _next(folder: Path, text: str, html: Path | None) -> str:
     if html is not None:
         return f"Next: open {html} in a browser"
-    return f"Next: nungil look {folder} '{text}' --html look.html"
+    return f"Next: nungil look {folder} {quote(text)} --html look.html"

@@ -61,10 +61,10 @@ def train(
 
 def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> Path:
     """The folder to train into, if what was asked for can be meant."""
-    if out is None:
-        raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
     if recipe is None and not files:
         raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
     if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
         raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {recipe}")
+    if out is None:
+        raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
     return out

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,8 +40,8 @@ def translate(
             _warn(number, translation, model.config.longest)
             first = first or translation.source
         done += len(lines)
-    if first:
-        say(f"Next: nungil look {folder} '{first if len(first) < 60 else 'a sentence'}'")
+    if first and model.config.attends:
+        say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a sentence')}")
 
 
 def _json(translation: "Translation") -> str:

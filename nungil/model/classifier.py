@@ -84,7 +84,9 @@ class AttentionPooling(nn.Module):
     def __init__(self, width: int, score: ScoreSettings, query: Query) -> None:
         super().__init__()
         self.attention = Attention(build_score(score, width, width), kind="pooling")
-        self.query = nn.Parameter(torch.randn(width) * width**-0.5) if query == "learned" else None
+        self.query = nn.Parameter(torch.empty(width)) if query == "learned" else None
+        if self.query is not None:
+            nn.init.normal_(self.query, std=width**-0.5)
 
     def forward(self, encoded: Encoded, eye: Eye | None = None) -> Pooled:
         """The weighted sum of the states."""

@@ -10,18 +10,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from pydantic import Field, model_validator
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from nungil.batches.batch import Marks
 from nungil.errors import CheckpointError, ConfigError, NungilError, ResourceError, UsageError
 from nungil.model.build import Model, ModelSettings, build_classifier, build_translator
 from nungil.model.classifier import ClassifierSettings
+from nungil.model.recurrent import RecurrentSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.settings import Settings, build_settings, parse_json
 from nungil.text.source import Task
@@ -29,6 +31,8 @@ from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, load_tok
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 LARGEST_CONFIG = 50_000_000  # bytes; a million labels fit
+LARGEST_TOKENIZER = 200_000_000  # bytes; a million long words fit
+TOKENIZER_FILES = tuple(f"{side}.{ending}" for side in ("tokenizer", "source", "target") for ending in ("spm", "json"))
 
 
 class ModelConfig(Settings):
@@ -54,6 +58,13 @@ class ModelConfig(Settings):
         if classifies and len(set(self.labels)) < max(2, len(self.labels)):
             raise ValueError("a classifier needs two labels or more, all different")
         return self
+
+    @property
+    def attends(self) -> bool:
+        """Whether there is attention to look at."""
+        if isinstance(self.model, ClassifierSettings):
+            return self.model.pooling == "attention" or self.model.encoder == "transformer"
+        return not isinstance(self.model, RecurrentSettings) or self.model.decoder != "plain"
 
 
 @dataclass(frozen=True)
@@ -124,11 +135,12 @@ def read_config(folder: Path) -> ModelConfig:
 
 
 def _load_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
+    _refuse_other_files(folder, config)
     for name, digest in config.files.items():
         path = folder / name
-        if Path(name).name != name or name.startswith(".") or not path.is_file():
-            raise CheckpointError(f"{folder}: the tokenizer {name!r} is not in the folder")
         _refuse_links(folder, path)
+        if path.stat().st_size > LARGEST_TOKENIZER:
+            raise CheckpointError(f"{path}: too large to be a tokenizer")
         if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             raise CheckpointError(f"{path}: not the tokenizer that the model was trained with (its SHA-256 differs)")
     try:
@@ -144,19 +156,33 @@ def _load_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
     return tokenizers
 
 
+def _refuse_other_files(folder: Path, config: ModelConfig) -> None:
+    """The tokenizers that will be read are those that the config names, all of them and no others."""
+    for name in config.files:
+        if name not in TOKENIZER_FILES:
+            raise CheckpointError(f"{folder / CONFIG}: {name!r} is not the name of a tokenizer of ours")
+        if not (folder / name).is_file():
+            raise CheckpointError(f"{folder}: the tokenizer {name} is missing")
+    for name in TOKENIZER_FILES:
+        if (folder / name).exists() and name not in config.files:
+            raise CheckpointError(f"{folder / name}: a tokenizer that {CONFIG} does not know")
+
+
 def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
     """Exactly the tensors that the config implies: compared by the file's header, before any is read."""
     if not path.is_file():
         raise CheckpointError(f"{path}: there are no weights yet; training writes them at its first validation")
     _refuse_links(path.parent, path)
     try:
-        with torch.device("meta"):
-            wanted = {name: tuple(part.shape) for name, part in _shell(config).named_parameters()}
+        with torch.device("meta"), _Unfilled():
+            wanted = {name: tuple(part.shape) for name, part in build_model(config).named_parameters()}
         with safe_open(path, framework="pt") as file:
             found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
             kinds = {file.get_slice(name).get_dtype() for name in found}
             _refuse_others(path, found, wanted, kinds)
             weights = {name: file.get_tensor(name) for name in found}
+    except NungilError as error:
+        raise error if isinstance(error, CheckpointError) else CheckpointError(f"{path.parent}: {error}") from None
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"{path}: not a safetensors file: {error}") from None
     for name, tensor in weights.items():
@@ -165,9 +191,17 @@ def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
     return weights
 
 
-def _shell(config: ModelConfig) -> nn.Module:
-    """The model without memory for its weights."""
-    return build_model(config)
+class _Unfilled(TorchFunctionMode):
+    """Leaves new weights as they are. To draw numbers for tensors without memory, torch imports modules for seconds."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        named = kwargs or {}
+        fills = getattr(function, "__module__", None) == nn.init.__name__
+        if fills or function in (torch.Tensor.uniform_, torch.Tensor.normal_):
+            return args[0] if args else named["tensor"]
+        return function(*args, **named)
 
 
 def _refuse_others(

@@ -48,7 +48,11 @@ class RecurrentSettings(Settings):
     )
     dropout: float = Field(0.2, ge=0, lt=1, description="Share of numbers dropped while training.")
     coverage_loss: float = Field(
-        1.0, ge=0, le=100, description="Weight of the loss for reading again; only the score coverage has it."
+        0.1,
+        ge=0,
+        le=100,
+        description="Weight of the loss for reading again; only the score coverage has it. With 1, as in See et al. "
+        "(2017) at the end of training, some models never learn to read at all.",
     )
 
     @model_validator(mode="after")

@@ -99,8 +99,9 @@ def _signatures(found: Validation) -> list[str]:
 def _usage(run: Run) -> str:
     verb = "translate" if run.config.task == "translate" else "classify"
     text = "I like snow" if run.config.source == "en" else "…"
+    look = f"nungil look {run.folder} '{text}'\n" if run.config.attends else ""
     return (
-        f"```sh\necho '{text}' | nungil {verb} {run.folder}\nnungil look {run.folder} '{text}'\n```\n\n"
+        f"```sh\necho '{text}' | nungil {verb} {run.folder}\n{look}```\n\n"
         f"```py\nimport nungil\n\nmodel = nungil.load({str(run.folder)!r})\nmodel.{verb}([{text!r}])\n```"
     )
 

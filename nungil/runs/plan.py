@@ -19,6 +19,7 @@ from nungil.settings import Settings, build_settings
 from nungil.text.source import Task
 from nungil.training.schedule import ScheduleSettings
 from nungil.training.settings import TrainingSettings
+from nungil.training.stopping import Metric
 
 S = TypeVar("S", bound=Settings)
 
@@ -71,6 +72,8 @@ LARGE = Size(
 )
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
+METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -86,6 +89,7 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
 
     `positions` are the tokens of an epoch on one side, `longest` those of the longest row there may be, marks included.
     """
+    refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
     model = _model(recipe, prepared.task, size)
     size = replace(size, batch_tokens=max(size.batch_tokens, longest))
@@ -93,22 +97,31 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     return Plan(model, training, tuple(decisions))
 
 
+def refuse_other_task(recipe: Recipe, task: Task) -> None:
+    """Refuse a model or a metric that is not for this task; this needs no more than a look at the files."""
+    mistakes = []
+    if task == "classify" and isinstance(recipe.model, RecurrentSettings):
+        mistakes.append(f"model: {recipe.model.kind} translates, but the data is to classify")
+    if task == "translate" and isinstance(recipe.model, ClassifierSettings):
+        mistakes.append("model: classifier does not translate, but the data is to translate")
+    metric = recipe.training.metric
+    if metric is not None and metric not in METRICS[task]:
+        mistakes.append(f"[training] metric: {metric} is not for data to {task}; there is {', '.join(METRICS[task])}")
+    if mistakes:
+        raise ConfigError("recipe", mistakes)
+
+
 def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
     """What the recipe says of the model, and the ladder's sizes for the rest."""
     given = recipe.model
     if task == "classify":
-        if given is None:
-            given = ClassifierSettings()
-        elif isinstance(given, TransformerSettings) and given.model_fields_set <= {"kind"}:
-            given = ClassifierSettings(encoder="transformer")  # `--model transformer` is a name for both tasks
-        elif not isinstance(given, ClassifierSettings):
-            raise ConfigError("recipe", [f"model: {given.kind} translates, but the data is to classify"])
-        return filled(given, size.classifier)
-    if isinstance(given, ClassifierSettings):
-        raise ConfigError("recipe", ["model: classifier does not translate, but the data is to translate"])
+        if isinstance(given, TransformerSettings):  # `--model transformer` is a name for both tasks
+            sizes = given.model_dump(include=given.model_fields_set - {"kind"})
+            given = build_settings({"encoder": "transformer", **sizes}, ClassifierSettings, "recipe, model")
+        return filled(given if isinstance(given, ClassifierSettings) else ClassifierSettings(), size.classifier)
     if isinstance(given, RecurrentSettings):
         return filled(given, size.recurrent)
-    return filled(given or TransformerSettings(), size.transformer)
+    return filled(given if isinstance(given, TransformerSettings) else TransformerSettings(), size.transformer)
 
 
 def filled(given: S, worked_out: Mapping[str, Any]) -> S:
@@ -138,7 +151,7 @@ def _training(
             "validate_every": every,
             "schedule": schedule,
             "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
-            "metric": asked.metric or ("bleu" if task == "translate" else "accuracy"),
+            "metric": asked.metric or METRICS[task][0],
         }
     )
     decisions.append(

@@ -1,9 +1,10 @@
 """What a run tells: a bar in a terminal, plain lines elsewhere; metrics.jsonl always, TensorBoard on request."""
 
 import json
+import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -107,18 +108,25 @@ class Metrics:
     def __init__(self, folder: Path, tensorboard: bool) -> None:
         self._path = folder / "metrics.jsonl"
         self._board = _tensorboard(folder / "tensorboard") if tensorboard else None
-        self._file: IO[str] = self._path.open("a", encoding="utf-8")
-
-    def add(self, kind: str, update: int, numbers: dict[str, Any]) -> None:
-        """Write a line, and hand it to the system at once: whoever follows the file sees it."""
         try:
-            self._file.write(json.dumps({"kind": kind, "update": update, **numbers}) + "\n")
+            self._file: IO[str] = self._path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
+
+    def add(self, kind: str, update: int, numbers: Mapping[str, float]) -> None:
+        """Write a line, and hand it to the system at once: whoever follows the file sees it.
+
+        JSON has no infinity: what is not a finite number is null.
+        """
+        finite = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+        try:
+            self._file.write(json.dumps({"kind": kind, "update": update, **finite}) + "\n")
             self._file.flush()
         except OSError as error:
             raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
         if self._board is not None:
-            for name, value in numbers.items():
-                if isinstance(value, int | float):
+            for name, value in finite.items():
+                if value is not None:
                     self._board.add_scalar(f"{kind}/{name}", value, update)
 
     def close(self) -> None:

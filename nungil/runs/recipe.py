@@ -75,13 +75,19 @@ def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Sections are joined; everything else is replaced. `model: transformer` and a size become one section."""
+    """Sections are joined; everything else is replaced. `model: transformer` and a size become one section.
+
+    Where something else stands in the place of a section it stays, and is named as a mistake when all is checked.
+    """
     found = dict(below)
     for key, value in above.items():
         under = found.get(key)
         if isinstance(value, Mapping) and isinstance(under, str) and key == "model":
             under = MODELS.get(under, {"kind": under})
-        found[key] = _laid_over(under, value) if isinstance(value, Mapping) and isinstance(under, Mapping) else value
+        if not isinstance(value, Mapping) or under is None:
+            found[key] = value
+        elif isinstance(under, Mapping):
+            found[key] = _laid_over(under, value)
     return found
 
 
@@ -93,7 +99,7 @@ def _change(text: str) -> dict[str, Any]:
         raise UsageError(f"--set {text}: write it as section.key=value, such as --set training.steps=500")
     try:
         value: Any = yaml.safe_load(written)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date or number that looks like one and is none
         raise UsageError(f"--set {text}: {written!r} cannot be read as a value") from None
     for part in reversed(parts):
         value = {part: value}

@@ -3,15 +3,16 @@
 import json
 import shutil
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from nungil.batches.order import Order
-from nungil.errors import ConfigError, UsageError
+from nungil.batches.order import Order, Rows
+from nungil.errors import ConfigError, DivergedError, UsageError
 from nungil.model.build import parameter_count
 from nungil.model.classifier import ClassifierSettings
 from nungil.model.folder import Loaded, ModelConfig, build_model, write_config, write_tokenizers, write_weights
@@ -19,7 +20,8 @@ from nungil.model.scores import ScoreSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.pipeline import opened
 from nungil.runs.card import write_card
-from nungil.runs.plan import Plan, make_plan
+from nungil.runs.data import open_data
+from nungil.runs.plan import Plan, make_plan, refuse_other_task
 from nungil.runs.prepare import LONGEST, Prepared, prepare
 from nungil.runs.progress import Metrics, Pace, Say, Watch, spell_time, to_nobody, to_stderr
 from nungil.runs.recipe import Recipe, read_recipe
@@ -75,20 +77,22 @@ def train(
 def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Run:
     """Train a model into a new folder, or into one with nothing but `beside` in it.
 
-    If the data is refused, nothing is left of it.
+    If anything is refused before the first update, nothing is left of it.
     """
     refuse_existing(out, beside)
-    made = not out.exists()
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{out}: the folder cannot be made: {error.strerror}") from None
     try:
+        refuse_other_task(recipe, open_data(recipe.data).task)  # before hours are spent on reading
         say("Reading the data and learning how to cut it into tokens …")
         prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / "data", recipe.seed)
         training = _Training.begin(recipe, prepared, out, say)
     except BaseException:
-        shutil.rmtree(out, ignore_errors=True) if made else _empty(out, beside)
+        _empty(out, beside)
+        _remove(made)
         raise
     return training.run()
 
@@ -106,7 +110,14 @@ def _empty(folder: Path, beside: Collection[str]) -> None:
     for path in folder.iterdir():
         if path.name in beside:
             continue
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
+
+
+def _remove(folders: Sequence[Path]) -> None:
+    """Remove folders, the innermost first, as long as nobody has put anything into them."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 @dataclass
@@ -118,6 +129,7 @@ class _Training:
     settings: TrainingSettings
     folder: Path
     work: Work[Any]
+    metrics: Metrics
     say: Say
     decisions: tuple[str, ...]
 
@@ -134,14 +146,16 @@ class _Training:
             say(decision)
         write_config(folder, config)
         _write_recipe(folder, recipe, plan)
-        return cls(recipe, prepared, plan.training, folder, work_on(loaded, opened(loaded)), say, decisions)
+        work = work_on(loaded, opened(loaded))
+        _refuse_small_batches(plan.training.batch_tokens or 1, work.lengths(prepared.train))
+        metrics = Metrics(folder, plan.training.tensorboard)
+        return cls(recipe, prepared, plan.training, folder, work, metrics, say, decisions)
 
     def run(self) -> Run:
         """Train to the end, choose the weights, score them, and write the card."""
         began = time.perf_counter()
         self.stopper = Stopper(self.settings.metric or "loss", self.settings.patience)
         self.optimizer = make_optimizer(self._model, self.settings.optimizer)
-        self.metrics = Metrics(self.folder, self.settings.tensorboard)
         try:
             last = self._train()
             validation = self._choose()
@@ -175,6 +189,10 @@ class _Training:
                 pace.add(step)
                 watch.show(step)
                 self._log(step, pace)
+                if step.skipped:
+                    watch.say(
+                        f"update {step.number:,} was left out: its gradient is not finite (epoch {step.epoch + 1})"
+                    )
                 if step.number % (settings.validate_every or total) == 0 or step.number == total:
                     pace.pause()
                     watch.say(self._validate(step))
@@ -200,7 +218,7 @@ class _Training:
                 "epoch": step.epoch,
                 "loss": step.loss,
                 "accuracy": step.accuracy,
-                "gradient": step.gradient if not step.skipped else None,
+                "gradient": step.gradient,
                 "rate": step.rate,
                 "per_second": round(pace.per_second, 1),
             }
@@ -208,6 +226,8 @@ class _Training:
 
     def _validate(self, step: Step) -> str:
         """Score, keep a checkpoint, and let go of those that are not needed."""
+        weights = weights_of(self._model)
+        _refuse_infinite(weights, step.number)
         found = self._validation(len(self.stopper.history))
         best = self.stopper.add(step.number, found.scores[self.stopper.metric])
         self.metrics.add("validation", step.number, found.scores)
@@ -215,12 +235,12 @@ class _Training:
         write_checkpoint(
             self._checkpoints,
             step.number,
-            weights_of(self._model),
+            weights,
             optimizer_tensors(self._model, self.optimizer),
             state,
         )
         if best:
-            write_weights(self.folder, weights_of(self._model))
+            write_weights(self.folder, weights)
         rotate(self._checkpoints, {self._place(update) for update in (*self._candidates(), step.number)})
         mark = "  (best)" if best else ""
         return f"validation after {step.number:,} updates: {spelled(found.scores)}{mark}\n  {found.example}"
@@ -258,7 +278,7 @@ class _Training:
                 self.say(f"The mean of {len(candidates)} checkpoints is better than the best one: it is the model.")
                 write_weights(self.folder, mean)
                 return averaged
-            self.say(f"The best checkpoint, of update {best:,}, is better than a mean of several: it is the model.")
+            self.say(f"The mean of {len(candidates)} checkpoints is no better than the best one, of update {best:,}.")
         set_weights(self._model, weights)
         write_weights(self.folder, weights)
         return single
@@ -291,6 +311,27 @@ def _plan(recipe: Recipe, prepared: Prepared) -> Plan:
             [f"[model.score] longest: {score.longest} positions are too few for {longest} tokens and two marks"],
         )
     return plan
+
+
+def _refuse_small_batches(batch_tokens: int, lengths: Sequence[Rows]) -> None:
+    longest = max(int(side.max()) for side in lengths)
+    if batch_tokens < longest:
+        raise ConfigError(
+            "recipe",
+            [
+                f"[training] batch_tokens: {batch_tokens:,} is too few: the longest sentence has {longest:,} tokens, "
+                "marks included; allow more, or leave long ones out (--set data.longest=…)"
+            ],
+        )
+
+
+def _refuse_infinite(weights: Mapping[str, torch.Tensor], update: int) -> None:
+    """Nothing comes back from infinity, and no such weights are kept: the last checkpoint is a finite one."""
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
+        raise DivergedError(
+            f"training diverged: after update {update:,} the weights are not finite; "
+            "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+        )
 
 
 def _config(recipe: Recipe, prepared: Prepared, plan: Plan, files: dict[str, str]) -> ModelConfig:

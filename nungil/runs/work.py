@@ -66,9 +66,10 @@ class Work(ABC, Generic[Batch]):
         """The loss on every row, and the scores of the records they are of."""
         found = self.score(records, shown % len(records))
         self.loaded.model.eval()
+        lengths = self.lengths(store)
         plain = predictions = 0.0
         with torch.inference_mode():
-            for rows in Order(self.lengths(store), budget, 0).epoch(0):
+            for rows in Order(lengths, max(budget, *(int(side.max()) for side in lengths)), 0).epoch(0):
                 loss = self.loss(self.batch(store, rows), 0.0)
                 plain, predictions = plain + loss.plain, predictions + loss.predictions
         return found._replace(scores={"loss": plain / predictions, **found.scores})

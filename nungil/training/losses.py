@@ -11,6 +11,7 @@ from nungil.batches.batch import LabelledBatch, PairBatch
 from nungil.model.build import TranslatorModel
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.recurrent import RecurrentTranslator
+from nungil.training.vocabulary import vocabulary_loss
 
 # Sizes   N real tokens of a batch   V vocabulary or classes
 
@@ -27,8 +28,9 @@ class Loss(NamedTuple):
 def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float = 0.0) -> Loss:
     """Over the real target tokens; the coverage loss is added where the model has one."""
     decoded = model(batch.source, batch.source_keep, batch.target_in)
-    logits_NV = model.logits(decoded.features[batch.target_keep])
-    loss = cross_entropy(logits_NV, batch.target_out[batch.target_keep], smoothing)
+    features, right = decoded.features[batch.target_keep], batch.target_out[batch.target_keep]
+    summed = vocabulary_loss(features, model.output.weight, model.output.bias, right, smoothing)
+    loss = Loss(summed.total, float(summed.plain), int(summed.right), len(right))
     if (
         isinstance(model, RecurrentTranslator)
         and model.settings.score.name == "coverage"
@@ -46,7 +48,8 @@ def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smooth
 
 def cross_entropy(logits: Float[Tensor, "N V"], right: Int[Tensor, " N"], smoothing: float = 0.0) -> Loss:
     """−Σ q log p with q = 1 − ε on the right one and ε spread over all. Szegedy et al. (2016), section 7."""
-    log_probs_NV = logits.float().log_softmax(dim=-1)
+    enough = torch.promote_types(logits.dtype, torch.float32)  # half precision is too coarse to be summed in
+    log_probs_NV = logits.log_softmax(dim=-1, dtype=enough)
     plain = -log_probs_NV.gather(-1, right[:, None]).sum()
     total = plain
     if smoothing:

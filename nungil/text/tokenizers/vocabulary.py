@@ -140,5 +140,5 @@ def vocabulary_from_bytes(data: bytes) -> VocabularyTokenizer:
         if unit not in ("word", "character") or not all(isinstance(token, str) for token in known):
             raise TypeError
         return WordTokenizer(known) if unit == "word" else CharacterTokenizer(known, plain["korean"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise CheckpointError("this is not a word or character vocabulary of ours") from None

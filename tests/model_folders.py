@@ -1,0 +1,71 @@
+"""Model folders as training leaves them, with weights that were never trained: made in a blink."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nungil.model.folder import ModelConfig, build_model, write_config, write_tokenizers, write_weights
+from nungil.text.tokenizers import TokenizerSettings
+from nungil.text.tokenizers.train import Tokenizers
+from nungil.text.tokenizers.vocabulary import count_words
+from nungil.training.checkpoint import weights_of
+
+ENGLISH = ("I like snow", "The child ate a pear", "We saw a ship yesterday", "snow fell")
+KOREAN = ("나는 눈을 좋아한다", "아이가 배를 먹었다", "우리는 어제 배를 봤다", "눈이 내렸다")
+LUONG = {"kind": "recurrent", "embedding": 7, "width": 10, "dropout": 0.3}
+TRANSFORMER = {"kind": "transformer", "width": 12, "heads": 3, "feed_forward": 14, "encoder_layers": 1}
+CLASSIFIER = {"kind": "classifier", "embedding": 7, "width": 10, "dense": 11}
+LABELS = ("eye", "snow", "ship")
+
+
+def translator_folder(folder: Path, model: dict[str, Any] = LUONG, joint: bool = False, **chosen: Any) -> Path:
+    """A translator of words."""
+    if joint:
+        both = count_words(ENGLISH + KOREAN, 300)
+        return _write(folder, Tokenizers(both, both), model, task="translate", source="en", target="ko", **chosen)
+    tokenizers = Tokenizers(count_words(ENGLISH, 300), count_words(KOREAN, 300))
+    return _write(folder, tokenizers, model, task="translate", source="en", target="ko", **chosen)
+
+
+def classifier_folder(folder: Path, model: dict[str, Any] = CLASSIFIER, **chosen: Any) -> Path:
+    """A classifier of words."""
+    words = count_words(ENGLISH, 300)
+    chosen = {"marks": "none", "labels": LABELS, "source": "en", **chosen}
+    return _write(folder, Tokenizers(words, words), model, task="classify", **chosen)
+
+
+def _write(folder: Path, tokenizers: Tokenizers, model: dict[str, Any], **chosen: Any) -> Path:
+    folder.mkdir(parents=True)
+    joint = tokenizers.joint and chosen["task"] == "translate"
+    config = ModelConfig.model_validate(
+        {
+            "longest": 9,
+            "vocabulary": {"source": tokenizers.source.size, "target": tokenizers.target.size, "joint": joint},
+            "tokenizer": TokenizerSettings(unit="word"),
+            "files": write_tokenizers(folder, tokenizers),
+            "model": model,
+            **chosen,
+        }
+    )
+    write_config(folder, config)
+    built = build_model(config)
+    with torch.no_grad():
+        for parameter in built.parameters():
+            parameter.normal_(std=0.5)
+    write_weights(folder, weights_of(built))
+    return folder
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    """Write other values into config.json; `a__b` is b in section a."""
+    path = folder / "config.json"
+    plain = json.loads(path.read_text())
+    for name, value in changes.items():
+        *sections, last = name.split("__")
+        place = plain
+        for section in sections:
+            place = place[section]
+        place[last] = value
+    path.write_text(json.dumps(plain, ensure_ascii=False))

@@ -1,0 +1,253 @@
+"""Translator and Classifier: text in, records out; the names that `import nungil` promises."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from model_folders import CLASSIFIER, ENGLISH, LABELS, LUONG, TRANSFORMER, classifier_folder, translator_folder
+
+import nungil
+from nungil import pipeline
+from nungil.errors import UsageError
+from nungil.pipeline import batches_of, load
+from nungil.text.tokenizers.base import EOS, SOS
+
+TEXTS = ["I like snow", "", "snow", "The child ate a pear and we saw a ship yesterday", "   ", "We saw a ship", "zebra"]
+MODELS = {
+    "luong": LUONG,
+    "bahdanau": {**LUONG, "decoder": "bahdanau", "cell": "gru"},
+    "plain": {**LUONG, "decoder": "plain"},
+    "transformer": TRANSFORMER,
+}
+
+
+@pytest.fixture(params=MODELS)
+def translator(request, tmp_path):
+    return load(translator_folder(tmp_path / "model", MODELS[request.param]))
+
+
+@pytest.fixture
+def luong(tmp_path):
+    return load(translator_folder(tmp_path / "model"))
+
+
+@pytest.fixture
+def classifier(tmp_path):
+    return load(classifier_folder(tmp_path / "model"))
+
+
+def alike(one, other):
+    assert one._replace(score=0.0) == other._replace(score=0.0)
+    assert one.score == pytest.approx(other.score, abs=1e-5)
+
+
+# Translating
+
+
+def test_translations_come_in_the_order_of_the_texts_and_empty_ones_stay_empty(translator):
+    found = translator.translate(TEXTS)
+    assert [one.source for one in found] == [" ".join(text.split()) for text in TEXTS]
+    for place in (1, 4):
+        assert found[place] == ("", 0.0, (), "", (), True, False)
+    for text, one in zip(TEXTS, found, strict=True):
+        if text.strip():
+            alike(one, translator.translate(text)[0])
+            assert one.text == translator.tokenizers.target.decode(
+                [translator.tokenizers.target._number[token] for token in one.tokens]
+            )
+
+
+def test_batches_do_not_change_a_translation(translator, monkeypatch):
+    at_once = translator.translate(TEXTS)
+    monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 12)
+    for one, other in zip(at_once, translator.translate(TEXTS), strict=True):
+        alike(one, other)
+
+
+def test_batches_hold_each_wanted_text_once_the_longest_first(monkeypatch):
+    monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 12)
+    lengths = [3, 5, 13, 4, 6, 1]
+    found = list(batches_of(lengths, [True, True, True, False, True, True]))
+    assert found == [[2], [4, 1], [0, 5]]
+    assert list(batches_of([], [])) == []
+
+
+def test_a_long_text_is_cut_and_said_to_be(luong):
+    nine, ten = (" ".join(["snow"] * words) for words in (9, 10))
+    whole, cut = luong.translate([nine, ten])
+    assert (whole.cut, cut.cut) == (False, True)
+    assert cut.source == ten
+    assert cut.source_tokens == whole.source_tokens == ("<sos>", *["snow"] * 9, "<eos>")
+    alike(whole._replace(cut=True, source=ten), cut)
+
+
+def test_a_translation_that_does_not_end_is_said_to_be_cut_off(luong):
+    with torch.no_grad():
+        luong.model.output.bias[EOS] -= 1e6
+    (found,) = luong.translate("I like snow")
+    assert not found.finished
+    assert len(found.tokens) == 2 * (3 + 2) + 20
+
+
+@pytest.mark.parametrize("marks", ["both", "eos", "none"])
+def test_a_source_has_the_marks_of_the_config(tmp_path, marks):
+    model = load(translator_folder(tmp_path / "model", marks=marks))
+    before, after = {"both": (["<sos>"], ["<eos>"]), "eos": ([], ["<eos>"]), "none": ([], [])}[marks]
+    assert model.translate("I like snow")[0].source_tokens == (*before, "I", "like", "snow", *after)
+
+
+def test_a_text_is_tidied_as_training_does(luong):
+    alike(luong.translate("I \u200b like\tsnow ")[0], luong.translate("I like snow")[0])
+
+
+@pytest.mark.parametrize("name", ["luong", "bahdanau", "transformer"])
+@pytest.mark.parametrize("ends", [False, True])
+def test_the_score_is_the_mean_log_probability(tmp_path, name, ends):
+    model = load(translator_folder(tmp_path / "model", MODELS[name]))
+    with torch.no_grad():
+        model.model.output.bias[EOS] += 1.5 if ends else -1e6
+    (found,) = model.translate("We saw a ship yesterday")
+    assert found.finished == ends
+    assert model.look("We saw a ship yesterday").score == pytest.approx(found.score, abs=1e-5)
+
+
+def test_a_model_in_training_goes_on_with_its_dropout_and_answers_without(luong):
+    expected, looked = luong.translate(ENGLISH), luong.look("I like snow")
+    luong.model.train()
+    assert luong.translate(ENGLISH) == expected
+    again = luong.look("I like snow")
+    assert again.target_tokens == looked.target_tokens
+    assert np.array_equal(again.weights, looked.weights)
+    assert luong.model.training
+    with pytest.raises(UsageError):
+        luong.look("I like snow", target="  ")
+    assert luong.model.training
+
+
+# Looking
+
+
+def test_the_rows_of_a_look_are_what_it_writes_and_the_columns_what_it_reads(tmp_path):
+    for name in ("luong", "bahdanau", "transformer"):
+        model = load(translator_folder(tmp_path / name, MODELS[name]))
+        (written,) = model.translate("The child ate a pear")
+        record = model.look("The child ate a pear")
+        rows = (*written.tokens, "<eos>") if written.finished else written.tokens
+        assert record.source_tokens == ("<sos>", "The", "child", "ate", "a", "pear", "<eos>")
+        assert record.target_tokens == rows
+        assert (record.source, record.target) == ("The child ate a pear", written.text)
+        assert record.weights.shape == (len(rows), 7)
+        assert np.allclose(record.weights.sum(axis=-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["luong", "bahdanau", "transformer"])
+def test_a_given_target_is_read_and_not_written(tmp_path, name):
+    translator = load(translator_folder(tmp_path / "model", MODELS[name]))
+    record = translator.look("I like snow", target="눈이 내렸다")
+    assert record.target_tokens == ("눈이", "내렸다", "<eos>")
+    assert record.target == "눈이 내렸다"
+    ids = [*translator.tokenizers.target.encode("눈이 내렸다"), EOS]
+    source = torch.tensor([[SOS, *translator.tokenizers.source.encode("I like snow"), EOS]])
+    with torch.inference_mode():
+        features = translator.model(source, source != 0, torch.tensor([[SOS, *ids[:-1]]])).features
+        log_probs = translator.model.logits(features).log_softmax(dim=-1)[0]
+    forced = [log_probs[place, token].item() for place, token in enumerate(ids)]
+    assert record.score == pytest.approx(sum(forced) / 3, abs=1e-5)
+
+
+def test_a_translator_without_attention_says_so(tmp_path):
+    model = load(translator_folder(tmp_path / "model", MODELS["plain"]))
+    with pytest.raises(UsageError) as caught:
+        model.look("I like snow")
+    assert str(caught.value) == "this translator has a plain decoder: it has no attention to look at"
+
+
+def test_nothing_cannot_be_looked_at(luong):
+    for arguments in (("",), (" \t",), ("I like snow", " ")):
+        with pytest.raises(UsageError) as caught:
+            luong.look(*arguments)
+        assert str(caught.value) == "the text is empty; there is nothing to look at"
+
+
+# Classifying
+
+
+def test_probabilities_sum_to_one_and_the_label_is_the_most_probable(classifier):
+    for text, found in zip(ENGLISH, classifier.classify(ENGLISH), strict=True):
+        assert found.source == text
+        assert tuple(found.probabilities) == LABELS
+        assert math.fsum(found.probabilities.values()) == pytest.approx(1, abs=1e-6)
+        assert found.probability == max(found.probabilities.values()) == found.probabilities[found.label]
+
+
+def test_batches_do_not_change_a_label(classifier, monkeypatch):
+    texts = [text for text in TEXTS if text.strip()]
+    at_once = classifier.classify(texts)
+    monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 7)
+    for one, other, text in zip(at_once, classifier.classify(texts), texts, strict=True):
+        assert (one.label, one.source, one.cut) == (other.label, text, len(text.split()) > 9)
+        assert list(one.probabilities.values()) == pytest.approx(list(other.probabilities.values()), abs=1e-6)
+
+
+def test_an_empty_text_cannot_be_classified(classifier):
+    with pytest.raises(UsageError) as caught:
+        classifier.classify(["snow", " \u200b"])
+    assert str(caught.value) == "text 2 is empty; there is nothing to classify in it"
+    assert classifier.classify([]) == []
+
+
+def test_a_look_at_a_classifier_has_one_row_the_label(classifier):
+    record = classifier.look("I like snow")
+    (found,) = classifier.classify("I like snow")
+    assert record.source_tokens == ("I", "like", "snow")
+    assert record.target_tokens == (found.label,)
+    assert record.score == pytest.approx(found.probability, abs=1e-6)
+    assert record.weights.shape == (1, 3)
+    assert record.weights.sum() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max", "last"])
+def test_a_classifier_without_attention_says_so(tmp_path, pooling):
+    model = load(classifier_folder(tmp_path / "model", {**CLASSIFIER, "pooling": pooling}))
+    with pytest.raises(UsageError) as caught:
+        model.look("I like snow")
+    assert str(caught.value) == f"this classifier pools by {pooling}: it has no attention to look at"
+
+
+def test_a_transformer_that_pools_by_its_mean_has_attention_all_the_same(tmp_path):
+    settings = {"kind": "classifier", "encoder": "transformer", "width": 12, "heads": 3, "pooling": "mean"}
+    record = load(classifier_folder(tmp_path / "model", settings)).look("I like snow")
+    assert [(one.kind, one.weights.shape) for one in record.maps] == [("self", (3, 3, 3))]
+
+
+# The public door
+
+
+@pytest.mark.slow
+def test_importing_nungil_imports_no_torch_until_a_name_is_used():
+    script = (
+        "import nungil, sys\n"
+        "assert 'load' in dir(nungil) and 'train' in dir(nungil)\n"
+        "assert 'torch' not in sys.modules and 'numpy' not in sys.modules\n"
+        "nungil.AttentionRecord.from_matrix\n"
+        "assert 'torch' not in sys.modules\n"
+        "nungil.load\n"
+        "assert 'torch' in sys.modules\n"
+        "print('light')"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert found.stdout == "light\n", found.stderr
+
+
+def test_the_names_of_the_door():
+    assert {*nungil.__all__} <= {*dir(nungil)}
+    assert nungil.load is load
+    assert nungil.Translator is pipeline.Translator
+    assert nungil.Classifier is pipeline.Classifier
+    assert nungil.train.__module__ == "nungil.runs.train"
+    assert nungil.AttentionRecord.from_matrix
+    with pytest.raises(AttributeError, match="module 'nungil' has no attribute 'trian'"):
+        _ = nungil.trian

@@ -1,0 +1,286 @@
+"""Recipes: YAML and --set laid over, every mistake at once; a plan fills in what is open and resets nothing."""
+
+import json
+
+import pytest
+from command import invoke
+
+from nungil.errors import ConfigError, CorpusError, UsageError
+from nungil.model.classifier import ClassifierSettings
+from nungil.model.recurrent import RecurrentSettings
+from nungil.model.transformer import TransformerSettings
+from nungil.runs.plan import LARGE, SIZES, filled, make_plan
+from nungil.runs.recipe import MODELS, Recipe, read_recipe
+from nungil.training.schedule import ScheduleSettings
+
+DATA = {"data": {"train": "pairs.tsv"}}
+
+
+def recipe_of(tmp_path, text, options=None, changes=()):
+    path = tmp_path / "recipe.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_recipe(path, options or {}, changes)
+
+
+def mistakes(tmp_path, text, options=None, changes=()):
+    with pytest.raises(ConfigError) as caught:
+        recipe_of(tmp_path, text, options, changes)
+    assert str(caught.value).startswith(f"{tmp_path}/recipe.yaml:\n- ")
+    return list(caught.value.mistakes)
+
+
+# Reading
+
+
+def test_options_go_over_the_file_and_changes_over_both(tmp_path):
+    text = "data: {train: a.tsv, source: en}\nseed: 3\ntraining: {steps: 10, patience: 4}\nmodel: luong\n"
+    options = {"data": {"train": ["b.tsv"]}, "training": {"steps": 20}}
+    found = recipe_of(tmp_path, text, options, ["training.steps=30", "seed=5", "training.schedule.rate=0.5"])
+    assert found.data.train == ("b.tsv",)
+    assert found.data.source == "en"
+    assert (found.training.steps, found.training.patience, found.seed) == (30, 4, 5)
+    assert found.training.schedule.model_fields_set == {"rate"}
+    assert found.model == RecurrentSettings(decoder="luong")
+
+
+def test_nothing_but_files_is_needed():
+    found = read_recipe(None, DATA)
+    assert (found.model, found.seed, found.marks) == (None, 1, None)
+    assert found.training.model_fields_set == set()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_name_stands_for_a_model(name):
+    found = read_recipe(None, {**DATA, "model": name}).model
+    assert found.model_dump(include=found.model_fields_set) == {
+        key: value for key, value in found.model_dump().items() if key in MODELS[name]
+    }
+
+
+def test_a_name_and_sizes_become_one_section(tmp_path):
+    found = recipe_of(tmp_path, "data: {train: a}\nmodel: bahdanau", {}, ["model.width=34", "model.score.size=9"]).model
+    assert (found.decoder, found.width, found.score.name, found.score.size) == ("bahdanau", 34, "additive", 9)
+    assert found.model_fields_set == {"kind", "decoder", "score", "width"}
+    assert "size" not in MODELS["bahdanau"]["score"], "the names themselves stay as they are"
+
+
+def test_a_name_replaces_the_section_of_a_file(tmp_path):
+    text = "data: {train: a}\nmodel: {kind: transformer, width: 64}"
+    assert recipe_of(tmp_path, text, {"model": "gru"}).model == ClassifierSettings(encoder="gru")
+
+
+# Mistakes
+
+
+def test_five_mistakes_are_named_at_once(tmp_path):
+    text = """
+data: {train: pairs.tsv, sorce: en}
+model: {kind: transformer, width: 0}
+training: {steps: many, schedule: {shape: cosin}}
+tokenizers: {size: 1000}
+"""
+    assert mistakes(tmp_path, text) == [
+        "[data] sorce: no such setting; did you mean source?",
+        "[model] width: input should be greater than or equal to 2",
+        "[training] steps: input should be a valid integer, unable to parse string as an integer",
+        "[training.schedule] shape: there is no 'cosin'; did you mean cosine?",
+        "tokenizers: no such setting; did you mean tokenizer?",
+    ]
+    found = invoke("train", str(tmp_path / "recipe.yaml"), "--out", str(tmp_path / "out"))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.count("\n- ") == 5
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_name_of_a_model(tmp_path):
+    assert mistakes(tmp_path, "data: {train: a}\nmodel: lunog") == [
+        "model: there is no model 'lunog'; did you mean luong?"
+    ]
+    assert mistakes(tmp_path, "data: {train: a}\nmodel: gpt") == [
+        "model: there is no model 'gpt'; there is bag, bahdanau, gru, lstm, luong, plain, transformer"
+    ]
+
+
+def test_sizes_without_a_kind(tmp_path):
+    assert mistakes(tmp_path, "data: {train: a}", {}, ["model.width=32"]) == [
+        "[model] kind: is missing; there is classifier, recurrent, transformer"
+    ]
+
+
+@pytest.mark.parametrize(("section", "kind"), [("500", "a number"), ("[a]", "a list"), ("fast", "text")])
+def test_what_stands_in_the_place_of_a_section_is_not_passed_over(tmp_path, section, kind):
+    expected = [f"training: holds {kind} where settings (`name: value`) are expected"]
+    text = f"data: {{train: a}}\ntraining: {section}"
+    assert mistakes(tmp_path, text) == expected
+    assert mistakes(tmp_path, text, {"training": {}}) == expected
+    assert mistakes(tmp_path, text, {}, ["training.steps=3"]) == expected
+
+
+def test_an_empty_section_is_none(tmp_path):
+    found = recipe_of(tmp_path, "data: {train: a}\ntraining: {schedule: null}", {}, ["training.schedule.warmup=7"])
+    assert found.training.schedule.warmup == 7
+
+
+@pytest.mark.parametrize("change", ["nonsense", "=3", "training.=3", ".steps=3", "training..steps=3"])
+def test_a_change_that_is_none(change):
+    with pytest.raises(UsageError) as caught:
+        read_recipe(None, DATA, [change])
+    assert str(caught.value) == (f"--set {change}: write it as section.key=value, such as --set training.steps=500")
+
+
+@pytest.mark.parametrize("value", ["[1", "2020-99-99", "9" * 5_000, "[" * 1_000])
+def test_a_value_that_cannot_be_read(value):
+    with pytest.raises(UsageError) as caught:
+        read_recipe(None, DATA, [f"seed={value}"])
+    assert str(caught.value) == f"--set seed={value}: {value!r} cannot be read as a value"
+
+
+def test_a_recipe_that_is_not_there_or_holds_no_settings(tmp_path):
+    with pytest.raises(CorpusError, match=r"none\.yaml: there is no such file"):
+        read_recipe(tmp_path / "none.yaml", {})
+    assert mistakes(tmp_path, "- a\n- b") == ["holds a list where settings (`name: value`) are expected"]
+    assert mistakes(tmp_path, "") == ["data: is missing"]
+    assert mistakes(tmp_path, "data: {train: a}\ndata: {train: b}") == [
+        "line 2, column 1: not YAML: data is given twice"
+    ]
+
+
+# The plan
+
+
+class Rows:
+    def __init__(self, rows):
+        self.rows = rows
+
+
+class Data:
+    """What the plan asks of the data."""
+
+    def __init__(self, rows, task="translate"):
+        self.train, self.task = Rows(rows), task
+
+
+def plan_of(rows=100, task="translate", positions=5_000, longest=30, **sections):
+    return make_plan(Recipe.model_validate({**DATA, **sections}), Data(rows, task), positions, longest)
+
+
+def ladder():
+    below = 0
+    for size in (*SIZES, LARGE):
+        yield size, below + 1, min(size.records, below + 10**9)
+        below = size.records
+
+
+@pytest.mark.parametrize(("size", "first", "last"), list(ladder()))
+@pytest.mark.parametrize(
+    ("task", "model", "kind"),
+    [
+        ("translate", None, "transformer"),
+        ("translate", "luong", "recurrent"),
+        ("translate", "plain", "recurrent"),
+        ("classify", None, "classifier"),
+        ("classify", "bag", "classifier"),
+        ("classify", "transformer", "classifier"),
+    ],
+)
+def test_each_step_of_the_ladder_gives_its_sizes(size, first, last, task, model, kind):
+    for rows in (first, last):
+        found = plan_of(rows, task, model=model)
+        sizes = getattr(size, kind)
+        assert found.model.kind == kind
+        assert {name: getattr(found.model, name) for name in sizes} == sizes
+        assert found.training.batch_tokens == size.batch_tokens
+
+
+def test_what_is_said_of_the_model_stays_and_the_rest_is_filled_in():
+    smallest = SIZES[0].transformer
+    found = plan_of(model={"kind": "transformer", "dropout": 0.7, "decoder_layers": 9}).model
+    assert found == TransformerSettings(**{**smallest, "dropout": 0.7, "decoder_layers": 9})
+    scored = plan_of(model={"kind": "recurrent", "score": {"window": "local-m", "reach": 3}}).model
+    assert (scored.score.window, scored.score.reach) == ("local-m", 3)
+    assert scored.width == SIZES[0].recurrent["width"]
+    default = plan_of(model={"kind": "transformer", "width": TransformerSettings().width}).model
+    assert default.width == TransformerSettings().width, "said is said, even if it is the default"
+
+
+def test_what_is_said_of_the_schedule_stays_and_the_rest_is_filled_in():
+    worked_out = plan_of(training={"steps": 1_000}).training.schedule
+    found = plan_of(training={"steps": 1_000, "schedule": {"warmup": 77}}).training.schedule
+    assert found == worked_out.model_copy(update={"warmup": 77})
+    assert found.rate != ScheduleSettings().rate
+
+
+def test_what_is_said_of_training_stays():
+    said = {"steps": 123, "batch_tokens": 456, "validate_every": 7, "label_smoothing": 0.0, "metric": "chrf"}
+    found = plan_of(training={**said, "accumulation": 3}).training
+    assert found.model_dump(include=set(said)) == said
+    assert found.accumulation == 3
+
+
+def test_tasks_differ_in_metric_and_smoothing():
+    translating, classifying = plan_of().training, plan_of(task="classify").training
+    assert (translating.metric, translating.label_smoothing) == ("bleu", 0.1)
+    assert (classifying.metric, classifying.label_smoothing) == ("accuracy", 0.0)
+
+
+def test_a_batch_has_room_for_the_longest_row_there_may_be():
+    assert plan_of(longest=5_000).training.batch_tokens == 5_000
+
+
+def test_updates_are_epochs_and_said():
+    found = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens)
+    epochs = SIZES[0].epochs
+    assert found.training.steps == epochs * 10
+    assert found.decisions[0] == (
+        f"{epochs * 10:,} updates: {epochs} epochs of 10; it stops before if nothing improves."
+    )
+    accumulated = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens, training={"accumulation": 5})
+    assert accumulated.training.steps == epochs * 2
+    assert len(plan_of(training={"steps": 9}).decisions) == 1
+
+
+def test_sizes_that_contradict_the_ladder_are_named():
+    with pytest.raises(ConfigError) as caught:
+        plan_of(rows=10**7, model={"kind": "transformer", "width": 36})
+    assert str(caught.value) == "recipe:\n- width 36 cannot be shared by 8 heads; choose a multiple"
+
+
+def test_models_for_the_other_task_are_refused():
+    with pytest.raises(ConfigError) as caught:
+        plan_of(model="lstm")
+    assert caught.value.mistakes == ("model: classifier does not translate, but the data is to translate",)
+    with pytest.raises(ConfigError) as caught:
+        plan_of(task="classify", model="luong")
+    assert caught.value.mistakes == ("model: recurrent translates, but the data is to classify",)
+
+
+def test_a_metric_for_the_other_task_is_refused_with_the_model():
+    with pytest.raises(ConfigError) as caught:
+        plan_of(model="lstm", training={"metric": "accuracy"})
+    assert caught.value.mistakes == (
+        "model: classifier does not translate, but the data is to translate",
+        "[training] metric: accuracy is not for data to translate; there is bleu, chrf, loss",
+    )
+    with pytest.raises(ConfigError) as caught:
+        plan_of(task="classify", training={"metric": "chrf"})
+    assert caught.value.mistakes == ("[training] metric: chrf is not for data to classify; there is accuracy, loss",)
+    assert plan_of(task="classify", training={"metric": "loss"}).training.metric == "loss"
+
+
+def test_transformer_is_a_name_for_both_tasks_with_sizes_too():
+    found = plan_of(task="classify", model={"kind": "transformer", "width": 36, "heads": 3}).model
+    assert (found.kind, found.encoder, found.width, found.heads) == ("classifier", "transformer", 36, 3)
+    with pytest.raises(ConfigError) as caught:
+        plan_of(task="classify", model={"kind": "transformer", "encoder_layers": 3})
+    assert caught.value.mistakes[0].startswith("encoder_layers: no such setting")
+
+
+def test_filling_in_touches_only_what_is_open():
+    found = filled(ScheduleSettings(warmup=5), {"warmup": 6, "rate": 0.25})
+    assert found == ScheduleSettings(warmup=5, rate=0.25)
+
+
+def test_a_recipe_goes_through_json_unchanged():
+    recipe = Recipe.model_validate({**DATA, "model": "bahdanau", "training": {"schedule": {"rate": 0.1}}, "seed": 9})
+    again = Recipe.model_validate(json.loads(json.dumps(recipe.model_dump(mode="json"))))
+    assert again == recipe

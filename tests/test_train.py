@@ -1,0 +1,600 @@
+"""Whole runs, tiny ones, as a user starts them: what they leave, what they say, and what they refuse."""
+
+import itertools
+import json
+import math
+import os
+import re
+import resource
+import subprocess
+
+import pytest
+import torch
+from command import NUNGIL, invoke, run
+from safetensors.torch import load_file
+
+import nungil
+from nungil.errors import ConfigError, DivergedError
+from nungil.runs.progress import Metrics
+from nungil.runs.train import _refuse_infinite, spelled
+from nungil.text.snow.corpus import snow_pairs
+from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
+from nungil.training.checkpoint import average, checkpoints, verify
+from nungil.training.losses import classification_loss
+
+PAIRS = [(pair.english, pair.korean) for pair in snow_pairs(240, seed=3, lengths=(3, 6))]
+SENSES = list(sense_examples(200, seed=5, lengths=(4, 9)))
+TRANSLATE = ["--from", "en", "--to", "ko", "--model", "luong", "--set", "model.width=14", "--set", "model.embedding=11"]
+CLASSIFY = ["--model", "gru", "--set", "model.width=14", "--set", "model.embedding=11", "--set", "model.dense=9"]
+
+
+def table(path, rows):
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def settings(**chosen):
+    """`--set` for each; a name is written with __ for a dot."""
+    return [part for name, value in chosen.items() for part in ("--set", f"{name.replace('__', '.')}={value}")]
+
+
+def quick(steps=20, **chosen):
+    """A run of some updates with a validation half way."""
+    quickly = {"tokenizer__unit": "word", "training__validate_every": steps // 2, "training__log_every": 5}
+    return ["--steps", str(steps), *settings(**{**quickly, **chosen})]
+
+
+def bytes_in(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Corpora, good and bad."""
+    folder = tmp_path_factory.mktemp("data")
+    table(folder / "pairs.tsv", PAIRS)
+    (folder / "senses.tsv").write_text("\n".join([SENSE_HEADER, *map(sense_line, SENSES)]) + "\n", encoding="utf-8")
+    table(folder / "empty.tsv", [])
+    table(folder / "five.tsv", PAIRS[:5])
+    table(folder / "one-label.tsv", [("text", "label"), *((text, "snow") for text, _ in PAIRS)])
+    table(folder / "foreign.tsv", [(text, f"ただの日本語{number}") for number, (text, _) in enumerate(PAIRS[:30])])
+    table(folder / "long-line.tsv", [*PAIRS[:30], ("a" * 1_000_001, "b")])
+    table(folder / "long-sentences.tsv", [(f"{source} " * 60, f"{target} " * 60) for source, target in PAIRS[:9]])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory, data):
+    """A run that translates, and how it ended."""
+    out = tmp_path_factory.mktemp("runs") / "new" / "translator"
+    found = invoke("train", "--train", str(data / "pairs.tsv"), *TRANSLATE, *quick(), "--out", str(out))
+    assert found.returncode == 0, found.stderr
+    return out, found
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory, data):
+    """A run that classifies, and how it ended."""
+    out = tmp_path_factory.mktemp("runs") / "classifier"
+    chosen = quick(training__average=3, training__average_of="last", training__validate_every=5)
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out))
+    assert found.returncode == 0, found.stderr
+    return out, found
+
+
+# What a run leaves
+
+
+def test_a_folder_has_all_that_belongs_to_a_model(translator):
+    out, _ = translator
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("README.md", "checkpoints", "config.json", "data", "metrics.jsonl", "model.safetensors", "recipe.json"),
+        *("source.json", "target.json"),
+    ]
+    places = checkpoints(out / "checkpoints")
+    assert [place.name for place in places] == ["step-00000010", "step-00000020"]
+    for place in places:
+        verify(place)
+    state = json.loads((places[0] / "state.json").read_text())
+    assert state["update"] == 10
+    assert [update for update, _ in state["history"]] == [10]
+    model = nungil.load(out)
+    assert isinstance(model, nungil.Translator)
+    assert (model.config.source, model.config.target, model.config.model.width) == ("en", "ko", 14)
+
+
+def test_metrics_are_json_lines_with_update_and_loss(translator):
+    lines = [json.loads(line) for line in (translator[0] / "metrics.jsonl").read_text().splitlines()]
+    trained = [line for line in lines if line["kind"] == "train"]
+    validated = [line for line in lines if line["kind"] == "validation"]
+    assert [line["update"] for line in trained] == [5, 10, 15, 20]
+    assert [line["update"] for line in validated] == [10, 20]
+    assert all(0 < line["loss"] < 10 for line in lines)
+    assert all({"accuracy", "gradient", "rate", "epoch", "per_second"} <= line.keys() for line in trained)
+    assert all({"bleu", "chrf"} <= line.keys() for line in validated)
+
+
+def test_the_card_tells_what_it_is_how_good_and_how_to_use_it(translator):
+    out, _ = translator
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("# A translator from en to ko\n\nMade by nungil ")
+    assert "kind `recurrent`" in card
+    assert " 20 updates in " in card
+    assert re.search(r"\| validation \| 12 \| \d+\.\d\d \| \d+\.\d\d \|\n\| test \| 12 \|", card)
+    assert "- bleu: `nrefs:1|" in card
+    assert "A word on that: at " in card
+    assert f"echo 'I like snow' | nungil translate {out}\nnungil look {out} 'I like snow'\n" in card
+    assert "- Cleaning left all 240 pairs." in card
+    assert "- It reads the first 256 tokens of a text" in card
+    assert "- Its validation set is small" in card
+
+
+def test_decisions_and_progress_are_talk_and_nothing_is_data(translator):
+    out, found = translator
+    assert found.stdout == ""
+    for sentence in (
+        "Cleaning left all 240 pairs.",
+        "No validation set was given: 12 pairs of train set aside, and 12 more as a test set",
+        "Model: LSTM encoder-decoder of width 14, luong attention (general), dropout ",
+        "validation by bleu every 10 updates.",
+        "(best)\n  ",
+        "Test, never seen in training: BLEU ",
+        f"The model and its card (README.md) are in {out}\nNext: echo 'a sentence' | nungil translate {out}\n",
+    ):
+        assert sentence in found.stderr
+    pattern = r"^update (\d+) of 20  epoch \d+  loss \d+\.\d{3}  [\d,]+ tokens/s  \d+ s left$"
+    assert re.findall(pattern, found.stderr, re.MULTILINE) == ["5", "10", "15", "20"]
+    assert len(re.findall(r"^validation after \d+ updates: loss ", found.stderr, re.MULTILINE)) == 2
+
+
+def test_the_recipe_that_a_run_writes_gives_the_same_weights_again(translator, data, tmp_path):
+    out, _ = translator
+    again, fresh = tmp_path / "again", tmp_path / "fresh"
+    assert invoke("train", str(out / "recipe.json"), "--out", str(again)).returncode == 0
+    assert (again / "recipe.json").read_bytes() == (out / "recipe.json").read_bytes()
+    assert (again / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
+    other = ["--train", str(data / "pairs.tsv"), *TRANSLATE, *quick(), "--seed", "2", "--out", str(fresh)]
+    assert invoke("train", *other).returncode == 0
+    assert (fresh / "model.safetensors").read_bytes() != (out / "model.safetensors").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_gives_the_same_bytes(translator, data, tmp_path):
+    out, _ = translator
+    options = ["--train", str(data / "pairs.tsv"), *TRANSLATE, *quick(), "--out", str(tmp_path / "out")]
+    found = run("train", *options, env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "5"})
+    assert (found.returncode, found.stdout) == (0, "")
+    ours, theirs = bytes_in(out), bytes_in(tmp_path / "out")
+    assert ours.keys() == theirs.keys()
+    differ = {name for name in ours if ours[name] != theirs[name]}
+    assert differ <= {"README.md", "metrics.jsonl"}, "all but times and paths"
+
+
+def test_without_a_terminal_there_are_no_colours(translator):
+    assert "\x1b" not in translator[1].stderr
+
+
+# Choosing the model
+
+
+def test_the_last_checkpoints_are_kept_for_their_mean_and_the_better_is_the_model(classifier):
+    out, found = classifier
+    places = checkpoints(out / "checkpoints")
+    kept = {int(place.name.removeprefix("step-")) for place in places}
+    assert {10, 15, 20} <= kept <= {5, 10, 15, 20}
+    mean = average([place for place in places if not place.name.endswith("05")])
+    weights = load_file(out / "model.safetensors")
+    singles = [load_file(place / "model.safetensors") for place in places]
+    is_mean = all(torch.equal(weights[name], mean[name]) for name in weights)
+    is_single = any(all(torch.equal(weights[name], single[name]) for name in weights) for single in singles)
+    said_mean = "The mean of 3 checkpoints is better than the best one: it is the model.\n" in found.stderr
+    said_single = "The mean of 3 checkpoints is no better than the best one, of update " in found.stderr
+    assert (is_mean, is_single) == (said_mean, said_single)
+    assert said_mean != said_single
+
+
+def test_a_mean_that_is_better_is_the_model(data, tmp_path):
+    # With so high a rate the two validations stand on either side of a valley.
+    steep = {"training__schedule": "{rate: 0.1, shape: constant, warmup: 0}", "training__metric": "loss"}
+    out = tmp_path / "out"
+    chosen = [*quick(24, **steep), "--set", "training.average=2"]
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out))
+    assert "The mean of 2 checkpoints is better than the best one: it is the model.\n" in found.stderr
+    mean, weights = average(checkpoints(out / "checkpoints")), load_file(out / "model.safetensors")
+    assert all(torch.equal(weights[name], mean[name]) for name in weights)
+    scores = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    best = min(line["loss"] for line in scores if line["kind"] == "validation")
+    (final,) = re.findall(r"^Validation: loss ([\d.]+),", found.stderr, re.MULTILINE)
+    assert float(final) < best
+
+
+def test_it_stops_when_nothing_improves(data, tmp_path):
+    # A rate of almost nothing: BLEU stays as it is.
+    chosen = quick(200, training__validate_every=1, training__patience=3, training__schedule__rate=1e-12)
+    out = tmp_path / "out"
+    small = [*chosen, "--set", "training.average=2"]
+    found = invoke("train", "--train", str(data / "pairs.tsv"), *TRANSLATE, *small, "--out", str(out))
+    assert found.returncode == 0
+    assert "Stopped after 4 updates: the last 3 validations were no better.\n" in found.stderr
+    assert [place.name for place in checkpoints(out / "checkpoints")] == [
+        *("step-00000001", "step-00000002", "step-00000004")
+    ], "the two best, of equals the first, and the last"
+
+
+def test_numbers_for_tensorboard_on_request(data, tmp_path):
+    pytest.importorskip("tensorboard")
+    chosen = quick(4, training__tensorboard="true", training__average=1)
+    out = tmp_path / "out"
+    assert invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out)).returncode == 0
+    (events,) = (out / "tensorboard").iterdir()
+    assert events.name.startswith("events.out.tfevents.")
+    assert b"validation/accuracy" in events.read_bytes()
+
+
+def test_gradients_of_several_batches_make_one_update(data, tmp_path):
+    chosen = quick(4, training__accumulation=3, training__batch_tokens=64, training__log_every=1)
+    out = tmp_path / "out"
+    assert invoke("train", "--train", str(data / "pairs.tsv"), *TRANSLATE, *chosen, "--out", str(out)).returncode == 0
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert [line["update"] for line in lines if line["kind"] == "train"] == [1, 2, 3, 4]
+
+
+def test_training_from_python_is_the_same_run(translator, data, tmp_path, capsys):
+    out, _ = translator
+    done = nungil.train(
+        str(data / "pairs.tsv"),
+        source="en",
+        target="ko",
+        model="luong",
+        steps=20,
+        out=tmp_path / "out",
+        changes=("model.width=14", "model.embedding=11", *quick()[3::2]),
+        quiet=True,
+    )
+    assert capsys.readouterr() == ("", "")
+    assert (done.folder / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
+    assert done.updates == 20
+    assert done.load().translate("")[0].text == ""
+    with pytest.raises(ConfigError, match=r"\[data\] trian: no such setting; did you mean train\?"):
+        nungil.train(trian="pairs.tsv", out=tmp_path / "other")
+
+
+def test_weights_that_are_not_finite_are_never_kept():
+    with pytest.raises(DivergedError) as caught:
+        _refuse_infinite({"a": torch.ones(3), "b": torch.tensor([1.0, torch.inf])}, 1_200)
+    assert str(caught.value) == (
+        "training diverged: after update 1,200 the weights are not finite; "
+        "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+    )
+    _refuse_infinite({"a": torch.ones(3)}, 1)
+
+
+def spoil_updates(monkeypatch, numbers):
+    """Make the loss of these updates infinite; validations are left alone."""
+    calls = itertools.count(1)
+
+    def spoiled(model, batch, smoothing=0.0):
+        loss = classification_loss(model, batch, smoothing)
+        bad = torch.is_grad_enabled() and next(calls) in numbers
+        return loss._replace(total=loss.total * torch.inf, plain=math.inf) if bad else loss
+
+    monkeypatch.setattr("nungil.runs.work.classification_loss", spoiled)
+
+
+def test_an_update_that_is_left_out_is_said_and_logged(data, tmp_path, monkeypatch):
+    spoil_updates(monkeypatch, {3})
+    out = tmp_path / "out"
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *quick(4), "--out", str(out))
+    assert found.returncode == 0
+    assert "update 3 was left out: its gradient is not finite (epoch 2)\n" in found.stderr
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    (left_out,) = (line for line in lines if line["kind"] == "train")
+    assert (left_out["update"], left_out["loss"], left_out["gradient"]) == (3, None, None)
+    assert nungil.load(out).classify("밤")
+
+
+def test_a_run_that_diverges_ends_with_6_and_leaves_its_last_good_weights(data, tmp_path, monkeypatch):
+    spoil_updates(monkeypatch, range(6, 99))
+    out = tmp_path / "out"
+    chosen = quick(40, training__validate_every=5)
+    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out))
+    assert (found.returncode, found.stdout) == (6, "")
+    assert found.stderr.splitlines()[-1] == (
+        "nungil: training diverged: the gradient was not finite in 10 updates in a row, up to 15; lower the learning "
+        "rate (--set training.schedule.rate=…) or warm up longer"
+    )
+    assert nungil.load(out).classify("밤"), "what was good before is still there"
+    assert (out / "checkpoints" / "step-00000005").is_dir()
+
+
+def test_metrics_stay_json_when_a_number_is_none(tmp_path):
+    metrics = Metrics(tmp_path, tensorboard=False)
+    metrics.add("train", 3, {"loss": math.nan, "gradient": math.inf, "rate": 0.5})
+    metrics.close()
+    (line,) = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert line == '{"kind": "train", "update": 3, "loss": null, "gradient": null, "rate": 0.5}'
+
+
+@pytest.mark.slow
+def test_a_full_disk_ends_a_run_in_a_sentence(data, tmp_path):
+    options = ["--train", str(data / "pairs.tsv"), *TRANSLATE, *quick(4), "--out", str(tmp_path / "out")]
+    small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))  # noqa: E731
+    found = run("train", *options, preexec_fn=small)
+    assert (found.returncode, found.stdout) == (5, "")
+    place = tmp_path / "out" / "checkpoints"
+    assert found.stderr.splitlines()[-1] == (
+        f"nungil: {place}/step-00000002: the checkpoint could not be written: File too large"
+    )
+    assert list(place.iterdir()) == []
+    assert invoke("translate", str(tmp_path / "out")).stderr == (
+        f"nungil: {tmp_path}/out/model.safetensors: there are no weights yet; training writes them at its first "
+        "validation\n"
+    )
+
+
+def test_scores_are_spelled_as_people_write_them():
+    scores = {"loss": 1.23456, "bleu": 31.25, "chrf": 55.0, "accuracy": 100.0, "macro_f1": 0.04}
+    assert spelled(scores) == "loss 1.235, BLEU 31.2, chrF 55.0, accuracy 100.0, macro F1 0.0"
+
+
+# The verbs that use what it leaves
+
+
+def test_a_line_out_for_each_line_in(translator, tmp_path):
+    out, _ = translator
+    (tmp_path / "first.txt").write_text("I like snow\n\n  \nThe child ate a pear\r\n", encoding="utf-8")
+    (tmp_path / "second.txt").write_text("a\u2028b\x0cc\n눈", encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("first.txt", "second.txt")]
+    found = invoke("translate", str(out), *files)
+    assert (found.returncode, found.stdout.count("\n")) == (0, 6)
+    assert found.stdout.split("\n")[1:3] == ["", ""]
+    assert f"Next: nungil look {out} 'I like snow'\n" in found.stderr
+    rows = [json.loads(line) for line in invoke("translate", str(out), "--json", *files).stdout.splitlines()]
+    assert [row["text"] for row in rows] == found.stdout.split("\n")[:-1]
+    assert [row["source"] for row in rows[:4]] == ["I like snow", "", "", "The child ate a pear"]
+    assert rows[0]["source_tokens"] == ["<sos>", "I", "like", "snow", "<eos>"]
+    assert all(row["score"] <= 0 for row in rows)
+
+
+@pytest.mark.slow
+def test_standard_input_is_utf8_lines_whatever_the_locale(translator):
+    out, _ = translator
+    given = "\ufeffI like\rsnow\r\n\n눈 don't"
+    found = run("translate", str(out), "--json", input=given, env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"})
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [row["source"] for row in rows] == ["I like snow", "", "눈 don't"]
+
+
+@pytest.mark.slow
+def test_standard_input_that_is_not_utf8_is_named_by_its_line(translator):
+    out, _ = translator
+    found = subprocess.run([*NUNGIL, "translate", str(out)], input=b"snow\nI \xff\n", capture_output=True, timeout=60)
+    assert found.returncode == 3
+    assert found.stderr.decode() == "nungil: standard input, line 2: not UTF-8 text (byte 3 of it)\n"
+
+
+def test_a_quote_in_the_next_command_is_quoted(translator, tmp_path):
+    (tmp_path / "texts.txt").write_text("I don't like snow\n")
+    found = invoke("translate", str(translator[0]), str(tmp_path / "texts.txt"))
+    assert f"""Next: nungil look {translator[0]} 'I don'"'"'t like snow'\n""" in found.stderr
+
+
+def test_labels_with_their_probability(classifier, tmp_path):
+    out, _ = classifier
+    (tmp_path / "texts.txt").write_text("조용한 밤이 왔다\n사과를 먹었다\n", encoding="utf-8")
+    found = invoke("classify", str(out), str(tmp_path / "texts.txt"))
+    assert found.returncode == 0
+    labels = set(nungil.load(out).config.labels)
+    for line in found.stdout.splitlines():
+        label, probability = line.split("\t")
+        assert label in labels
+        assert re.fullmatch(r"0\.\d{4}|1\.0000", probability)
+    assert found.stdout.count("\n") == 2
+    rows = [
+        json.loads(line)
+        for line in invoke("classify", str(out), str(tmp_path / "texts.txt"), "--json").stdout.splitlines()
+    ]
+    assert [sum(row["probabilities"].values()) for row in rows] == pytest.approx([1, 1], abs=1e-5)
+    (tmp_path / "texts.txt").write_text("밤\n\n", encoding="utf-8")
+    found = invoke("classify", str(out), str(tmp_path / "texts.txt"))
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr == "nungil: line 2 is empty; there is nothing to classify in it\n"
+
+
+def test_a_map_in_the_terminal(translator, classifier):
+    found = invoke("look", str(translator[0]), "I like snow", "--target", "나는 눈을 좋아한다")
+    assert found.returncode == 0
+    assert found.stdout.startswith("cross attention · layer 0\n")
+    for token in ("<sos>", "like", "나는", "좋아한다", "each row sums to 1"):
+        assert token in found.stdout
+    assert found.stderr == f"Next: nungil look {translator[0]} 'I like snow' --html look.html\n"
+    pooled = invoke("look", str(classifier[0]), "조용한 밤이 왔다")
+    assert pooled.stdout.startswith("pooling attention · layer 0\n")
+
+
+def test_a_map_as_page_table_and_json(translator, tmp_path):
+    out, page, sheet = str(translator[0]), tmp_path / "look.html", tmp_path / "look.csv"
+    found = invoke("look", out, "I like snow", "--html", str(page), "--csv", str(sheet))
+    assert (found.returncode, found.stdout) == (0, "")
+    assert found.stderr == f"Wrote {page}\nWrote {sheet}\nNext: open {page} in a browser\n"
+    assert "I like snow" in page.read_text(encoding="utf-8")
+    assert "snow" in sheet.read_text(encoding="utf-8")
+    record = json.loads(invoke("look", out, "I like snow", "--json").stdout)
+    assert record["source_tokens"] == ["<sos>", "I", "like", "snow", "<eos>"]
+
+
+def test_a_verb_for_another_kind_of_model_names_the_right_one(translator, classifier):
+    for verb, other, folder, kind in (
+        ("translate", "classify", classifier[0], "classifier"),
+        ("classify", "translate", translator[0], "translator"),
+    ):
+        found = invoke(verb, str(folder))
+        assert (found.returncode, found.stdout) == (2, "")
+        assert found.stderr == f"nungil: {folder} holds a {kind}; use: nungil {other} {folder}\n"
+    found = invoke("look", str(classifier[0]), "밤", "--target", "night")
+    assert (found.returncode, found.stderr) == (2, "nungil: --target is for translators; a classifier has labels\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        ([""], 2, "the text is empty; there is nothing to look at"),
+        (["snow", "--html", "look.htm"], 2, "--html look.htm: the name should end in .html"),
+        (["snow", "--layer", "3"], 2, "layer"),
+        (["snow", "--head", "3"], 2, "head"),
+        (["snow", "--kind", "corss"], 2, "corss"),
+    ],
+)
+def test_what_cannot_be_looked_at(translator, arguments, code, sentence):
+    found = invoke("look", str(translator[0]), *arguments)
+    assert (found.returncode, found.stdout) == (code, "")
+    assert sentence in found.stderr
+    assert "bug of ours" not in found.stderr
+
+
+# What a run refuses: a code, a sentence, and nothing left behind
+
+REFUSED = {
+    "an empty corpus": (["--train", "empty.tsv"], 3, "empty.tsv: the file is empty"),
+    "five lines": (
+        ["--train", "five.tsv"],
+        3,
+        "five.tsv: 5 pairs are too few to set some aside for validation, which takes 20 or more; add to them, or give "
+        "a validation set with --valid",
+    ),
+    "one label": (
+        ["--train", "one-label.tsv"],
+        3,
+        "one-label.tsv: all texts have the same label, 'snow'; to tell texts apart takes two or more",
+    ),
+    "a line without an end": (
+        ["--train", "long-line.tsv"],
+        3,
+        "long-line.tsv:31: a line of more than 1,000,000 characters; does the file have line ends?",
+    ),
+    "sentences that are all too long": (
+        ["--train", "pairs.tsv", "--valid", "long-sentences.tsv", "--set", "tokenizer.unit=character"],
+        3,
+        "nothing is left of the validation set: every record has more than 256 tokens",
+    ),
+    "batches that are too small": (
+        ["--train", "pairs.tsv", "--set", "training.batch_tokens=16", "--set", "tokenizer.unit=character"],
+        2,
+        "recipe:\n- [training] batch_tokens: 16 is too few: the longest sentence has 46 tokens, marks included; allow "
+        "more, or leave long ones out (--set data.longest=…)",
+    ),
+    "a validation target in other words": (
+        ["--train", "pairs.tsv", "--valid", "foreign.tsv", "--set", "tokenizer.unit=word"],
+        3,
+        "100% of the tokens of the target side of the validation set are unknown to the tokenizer that was learned "
+        "from train; are the columns swapped there (--columns), is it in another language, or is train too small?",
+    ),
+    "an unknown language": (
+        ["--train", "pairs.tsv", "--to", "koreen"],
+        2,
+        "there is no language 'koreen'; did you mean korean?",
+    ),
+    "an unknown model": (
+        ["--train", "pairs.tsv", "--model", "lunog"],
+        2,
+        "command line:\n- model: there is no model 'lunog'; did you mean luong?",
+    ),
+    "a classifier on pairs": (
+        ["--train", "pairs.tsv", "--model", "lstm"],
+        2,
+        "recipe:\n- model: classifier does not translate, but the data is to translate",
+    ),
+    "a translator on labels": (
+        ["--train", "senses.tsv", "--model", "luong"],
+        2,
+        "recipe:\n- model: recurrent translates, but the data is to classify",
+    ),
+    "a metric of the other task": (
+        ["--train", "pairs.tsv", "--set", "training.metric=accuracy"],
+        2,
+        "recipe:\n- [training] metric: accuracy is not for data to translate; there is bleu, chrf, loss",
+    ),
+    "too few positions": (
+        ["--train", "pairs.tsv", "--model", "luong", *settings(model__score__name="location", model__score__longest=9)],
+        2,
+        "recipe:\n- [model.score] longest: 9 positions are too few for 256 tokens and two marks",
+    ),
+    "nonsense": (
+        ["--train", "pairs.tsv", "--set", "nonsense"],
+        2,
+        "--set nonsense: write it as section.key=value, such as --set training.steps=500",
+    ),
+    "no steps": (
+        ["--train", "pairs.tsv", "--steps", "0"],
+        2,
+        "command line:\n- [training] steps: input should be greater than or equal to 1",
+    ),
+    "no such recipe": (["none.yaml"], 3, "none.yaml: there is no such file"),
+    "data in the place of a recipe": (
+        ["pairs.tsv"],
+        2,
+        "pairs.tsv is no recipe (.yaml); files to train on are given with --train pairs.tsv",
+    ),
+    "no such corpus": (["--train", "none.tsv"], 3, "none.tsv: there is no such file"),
+    "one column": (
+        ["--train", "pairs.tsv", "--columns", "en"],
+        2,
+        "--columns takes two, by name or by number: --columns en,ko or --columns 2,3",
+    ),
+    "nothing": ([], 2, "give a recipe, or files: nungil train --train pairs.tsv --out runs/mine"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_run_refuses(data, tmp_path, monkeypatch, name):
+    arguments, code, sentence = REFUSED[name]
+    monkeypatch.chdir(data)
+    found = invoke("train", *arguments, "--out", str(tmp_path / "runs" / "out"))
+    assert (found.returncode, found.stdout) == (code, "")
+    talk, _, message = found.stderr.rpartition("nungil: ")
+    assert message == f"{sentence}\n"
+    assert talk in ("", "Reading the data and learning how to cut it into tokens …\n") or name.startswith("batches")
+    assert list(tmp_path.iterdir()) == [], "not even the folder around it"
+
+
+def test_an_empty_folder_stays_an_empty_folder(data, tmp_path):
+    found = invoke("train", "--train", str(data / "five.tsv"), "--out", str(tmp_path))
+    assert found.returncode == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_never_writes_over_anything(translator, data, tmp_path):
+    out, _ = translator
+    before = bytes_in(out)
+    found = invoke("train", "--train", str(data / "pairs.tsv"), "--out", str(out))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == (
+        f"nungil: {out}: holds a model already, and training never writes over anything; choose another --out\n"
+    )
+    assert bytes_in(out) == before
+    (tmp_path / "mine.txt").write_text("mine")
+    found = invoke("train", "--train", str(data / "pairs.tsv"), "--out", str(tmp_path))
+    assert found.returncode == 2
+    assert found.stderr == (
+        f"nungil: {tmp_path}: is not empty, and training never writes over anything; choose another --out\n"
+    )
+    assert bytes_in(tmp_path) == {"mine.txt": b"mine"}
+
+
+def test_a_file_is_no_place_for_a_model(data, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for out, sentence in (
+        (tmp_path / "file", "this is a file; --out takes a folder"),
+        (tmp_path / "file" / "deep", "the folder cannot be made: Not a directory"),
+    ):
+        found = invoke("train", "--train", str(data / "pairs.tsv"), "--out", str(out))
+        assert (found.returncode, found.stderr) == (2, f"nungil: {out}: {sentence}\n")
+    assert bytes_in(tmp_path) == {"file": b"mine"}
+
+
+def test_a_place_for_the_model_is_asked_for(data):
+    found = invoke("train", "--train", str(data / "pairs.tsv"))
+    assert found.returncode == 2
+    assert found.stderr == (
+        "nungil: --out DIR is missing: the folder that the model goes to, such as --out runs/mine\n"
+    )
