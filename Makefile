@@ -32,7 +32,7 @@ demo: $(INSTALLED)
 	@$(RUN) -m nungil demo --overwrite
 
 test: $(INSTALLED)
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal
 
 quick: $(INSTALLED)
 	@$(RUN) -m pytest -m "not slow" --hypothesis-profile=quick

@@ -12,7 +12,7 @@ from nungil.runs.data import DataSettings
 from nungil.runs.progress import Say
 from nungil.runs.recipe import Recipe
 from nungil.runs.result import Run
-from nungil.runs.train import run
+from nungil.runs.train import refuse_existing, run
 from nungil.scoring.alignment import AlignmentScores, diagonal_links, format_links, score_links
 from nungil.scoring.words import links_from_weights
 from nungil.text.atomic import whole_file
@@ -41,6 +41,7 @@ class Demo:
 
 def demo(out: Path, seed: int, say: Say) -> Demo:
     """Make the corpus, train, score, translate, and draw."""
+    refuse_existing(out)
     say(f"Making {PAIRS:,} English–Korean sentence pairs with gold word links …")
     pairs = write_snow(out / DATA, seed)
     done = run(demo_recipe(out / DATA, seed), out, say, beside=(DATA,))
