@@ -16,10 +16,10 @@ from safetensors.torch import load_file
 import nungil
 from nungil.errors import ConfigError, DivergedError
 from nungil.runs.progress import Metrics
-from nungil.runs.train import _refuse_infinite, spelled
+from nungil.runs.session import Session, _refuse_infinite, spelled
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
-from nungil.training.checkpoint import average, checkpoints, verify
+from nungil.training.checkpoint import average, checkpoints, read_state, verify, write_checkpoint
 from nungil.training.losses import classification_loss
 
 PAIRS = [(pair.english, pair.korean) for pair in snow_pairs(240, seed=3, lengths=(3, 6))]
@@ -194,18 +194,23 @@ def test_the_last_checkpoints_are_kept_for_their_mean_and_the_better_is_the_mode
 
 
 def test_a_mean_that_is_better_is_the_model(data, tmp_path):
-    # With so high a rate the two validations stand on either side of a valley.
-    steep = {"training__schedule": "{rate: 0.1, shape: constant, warmup: 0}", "training__metric": "loss"}
+    # Two checkpoints on either side of a trained model: both are bad, and their mean is the model itself.
     out = tmp_path / "out"
-    chosen = [*quick(24, **steep), "--set", "training.average=2"]
-    found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out))
-    assert "The mean of 2 checkpoints is better than the best one: it is the model.\n" in found.stderr
-    mean, weights = average(checkpoints(out / "checkpoints")), load_file(out / "model.safetensors")
+    chosen = [*quick(40, training__metric="loss", training__schedule__rate=0.02), "--set", "training.average=2"]
+    assert invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out)).returncode == 0
+    trained, heard = load_file(out / "model.safetensors"), []
+    away = {name: torch.randn_like(weight) for name, weight in trained.items()}
+    for update, sign in ((20, 1), (40, -1)):
+        moved = {name: weight + sign * away[name] for name, weight in trained.items()}
+        state = {"update": update, "place": [0, 0], "history": [[20, 9.0], [40, 9.1]], "fingerprints": {}}
+        state["fingerprints"] = read_state(checkpoints(out / "checkpoints")[-1])["fingerprints"]
+        write_checkpoint(out / "checkpoints", update, moved, {}, state)
+    done = Session.open(out, heard.append).run()
+    assert "The mean of 2 checkpoints is better than the best one: it is the model." in heard
+    weights, mean = load_file(out / "model.safetensors"), average(checkpoints(out / "checkpoints"))
     assert all(torch.equal(weights[name], mean[name]) for name in weights)
-    scores = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    best = min(line["loss"] for line in scores if line["kind"] == "validation")
-    (final,) = re.findall(r"^Validation: loss ([\d.]+),", found.stderr, re.MULTILINE)
-    assert float(final) < best
+    assert all(torch.allclose(weights[name], trained[name], atol=1e-6) for name in weights)
+    assert done.validation.scores["loss"] < 3
 
 
 def test_it_stops_when_nothing_improves(data, tmp_path):
@@ -569,7 +574,8 @@ def test_a_run_never_writes_over_anything(translator, data, tmp_path):
     found = invoke("train", "--train", str(data / "pairs.tsv"), "--out", str(out))
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == (
-        f"nungil: {out}: holds a model already, and training never writes over anything; choose another --out\n"
+        f"nungil: {out}: holds a model already, and training never writes over anything; choose another --out, "
+        f"or go on with it: nungil resume {out}\n"
     )
     assert bytes_in(out) == before
     (tmp_path / "mine.txt").write_text("mine")

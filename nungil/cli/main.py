@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import check, classify, data, demo, explain, info, look, train, translate
+from nungil.cli import check, classify, data, demo, explain, info, look, resume, train, translate
 from nungil.errors import NungilError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("train")(train.train)
+app.command("resume")(resume.resume)
 app.command("translate")(translate.translate)
 app.command("classify")(classify.classify)
 app.command("look")(look.look)

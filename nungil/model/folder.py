@@ -83,6 +83,12 @@ def build_model(config: ModelConfig) -> Model:
     return build_translator(config.model, config.vocabulary)
 
 
+def shapes_of(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """The shape of every weight that the config implies, without memory for any of them."""
+    with torch.device("meta"), _Unfilled():
+        return {name: tuple(part.shape) for name, part in build_model(config).named_parameters()}
+
+
 def write_tokenizers(folder: Path, tokenizers: Tokenizers) -> dict[str, str]:
     """Write the tokenizer files; their names and SHA-256."""
     try:
@@ -106,7 +112,7 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 def load_model(folder: Path) -> Loaded:
     """Read a model folder, or refuse it in a sentence."""
     config = read_config(folder)
-    tokenizers = _load_tokenizers(folder, config)
+    tokenizers = read_tokenizers(folder, config)
     weights = _checked_weights(folder / WEIGHTS, config)
     model = build_model(config)
     with torch.no_grad():
@@ -134,7 +140,8 @@ def read_config(folder: Path) -> ModelConfig:
         raise CheckpointError(f"{path}: cannot be read: {error}") from None
 
 
-def _load_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
+def read_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
+    """The tokenizers of a model folder, if they are those that the config names."""
     _refuse_other_files(folder, config)
     for name, digest in config.files.items():
         path = folder / name
@@ -174,8 +181,7 @@ def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: there are no weights yet; training writes them at its first validation")
     _refuse_links(path.parent, path)
     try:
-        with torch.device("meta"), _Unfilled():
-            wanted = {name: tuple(part.shape) for name, part in build_model(config).named_parameters()}
+        wanted = shapes_of(config)
         with safe_open(path, framework="pt") as file:
             found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
             kinds = {file.get_slice(name).get_dtype() for name in found}

@@ -8,11 +8,12 @@ from nungil.errors import UsageError
 from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import Translator
 from nungil.records import Translation
+from nungil.runs.begin import refuse_existing
 from nungil.runs.data import DataSettings
 from nungil.runs.progress import Say
 from nungil.runs.recipe import Recipe
 from nungil.runs.result import Run
-from nungil.runs.train import refuse_existing, run
+from nungil.runs.train import run
 from nungil.scoring.alignment import AlignmentScores, diagonal_links, format_links, score_links
 from nungil.scoring.words import links_from_weights
 from nungil.text.atomic import whole_file

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import torch
+
 from nungil.errors import ConfigError
 from nungil.model.build import ModelSettings
 from nungil.model.classifier import ClassifierSettings
@@ -152,6 +154,7 @@ def _training(
             "schedule": schedule,
             "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
             "metric": asked.metric or METRICS[task][0],
+            "threads": asked.threads or torch.get_num_threads(),  # another number would add up in another order
         }
     )
     decisions.append(

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from nungil.errors import ResourceError, UsageError
+from nungil.text.atomic import whole_file
 from nungil.training.steps import Step
 
 Say = Callable[[str], None]
@@ -105,10 +106,12 @@ class Watch:
 class Metrics:
     """metrics.jsonl: a line for every logged update and every validation; the same for TensorBoard if asked for."""
 
-    def __init__(self, folder: Path, tensorboard: bool) -> None:
+    def __init__(self, folder: Path, tensorboard: bool, done: int = 0) -> None:
         self._path = folder / "metrics.jsonl"
-        self._board = _tensorboard(folder / "tensorboard") if tensorboard else None
+        board = folder / "tensorboard"
+        self._board = tensorboard_writer()(str(board), purge_step=done + 1) if tensorboard else None
         try:
+            _cut_back(self._path, done)
             self._file: IO[str] = self._path.open("a", encoding="utf-8")
         except OSError as error:
             raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
@@ -136,12 +139,23 @@ class Metrics:
             self._board.close()
 
 
-def _tensorboard(folder: Path) -> Any:
+def _cut_back(path: Path, done: int) -> None:
+    """Forget what was logged after the update that a run goes on from: it will be logged again."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8") as file:
+        kept = [line for line in file if line.endswith("\n") and json.loads(line)["update"] <= done]
+    with whole_file(path) as file:
+        file.writelines(kept)
+
+
+def tensorboard_writer() -> Any:
+    """TensorBoard's writer class, or a sentence on how to have it."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise UsageError("TensorBoard is not installed; pip install 'nungil[tensorboard]'") from None
-    return SummaryWriter(str(folder))
+    return SummaryWriter
 
 
 def spell_time(seconds: float) -> str:

@@ -113,6 +113,39 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> Ten
     }
 
 
+def set_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
+    """Give AdamW its averages back."""
+    for name, parameter in model.named_parameters():
+        state = {key.rpartition("/")[2]: value for key, value in tensors.items() if key.rpartition("/")[0] == name}
+        if state:
+            optimizer.state[parameter] = state
+
+
+def newest(folder: Path) -> Path | None:
+    """The newest checkpoint that is whole; one that is not is passed over."""
+    for place in reversed(checkpoints(folder)):
+        try:
+            verify(place)
+        except CheckpointError:
+            continue
+        return place
+    return None
+
+
+def drop_after(folder: Path, update: int) -> list[str]:
+    """Delete the checkpoints after an update, which are broken, or it would be one of them; return their names."""
+    broken = [place for place in checkpoints(folder) if int(place.name.removeprefix("step-")) > update]
+    for place in broken:
+        shutil.rmtree(place, ignore_errors=True)
+    return [place.name for place in broken]
+
+
+def read_state(place: Path) -> dict[str, Any]:
+    """The state.json of a checkpoint."""
+    state: dict[str, Any] = json.loads((place / "state.json").read_text())
+    return state
+
+
 def average(places: Iterable[Path]) -> Tensors:
     """The mean of several checkpoints' weights, summed in float64."""
     total: Tensors = {}

@@ -30,5 +30,9 @@ class TrainingSettings(Settings):
     patience: int = Field(8, ge=0, le=10_000, description="Validations without a better one before it stops; 0: never.")
     average: int = Field(5, ge=1, le=100, description="Checkpoints whose mean is tried as the model; 1: none.")
     average_of: Literal["best", "last"] = Field("best", description="The best ones, or the last ones.")
+    checkpoint_minutes: float = Field(
+        10.0, gt=0, description="Minutes after which a checkpoint is written even if no validation is due."
+    )
+    threads: int | None = Field(None, ge=1, le=1_024, description="Processor threads; by default one per core.")
     log_every: int = Field(50, ge=1, description="Updates between lines of the log.")
     tensorboard: bool = Field(False, description="Write the same numbers for TensorBoard, into DIR/tensorboard.")

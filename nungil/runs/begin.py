@@ -1,0 +1,150 @@
+"""The beginning of a run: read the data, work out what is open, say it, and write a folder that can be gone on from."""
+
+import json
+import math
+import shutil
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from nungil.batches.batch import marked_lengths
+from nungil.errors import ConfigError, UsageError
+from nungil.model.classifier import ClassifierSettings
+from nungil.model.folder import ModelConfig, shapes_of, write_config, write_tokenizers
+from nungil.model.scores import ScoreSettings
+from nungil.model.vocabulary import Vocabulary
+from nungil.runs.data import open_data
+from nungil.runs.plan import Plan, make_plan, refuse_other_task
+from nungil.runs.prepare import LONGEST, Prepared, prepare
+from nungil.runs.progress import Say, tensorboard_writer
+from nungil.runs.recipe import Recipe
+from nungil.runs.saved import save_prepared
+from nungil.text.atomic import whole_file
+
+DATA = "data"
+RECIPE = "recipe.json"
+MARK_TOKENS = 2
+
+
+def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> None:
+    """Make the folder of a new run; `beside` may stand in it already. If anything is refused, nothing is left of it."""
+    refuse_existing(out, beside)
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out}: the folder cannot be made: {error.strerror}") from None
+    try:
+        refuse_other_task(recipe, open_data(recipe.data).task)  # before hours are spent on reading
+        say("Reading the data and learning how to cut it into tokens …")
+        prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed)
+        _write(recipe, prepared, out, say)
+    except BaseException:
+        _empty(out, beside)
+        _remove(made)
+        raise
+
+
+def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
+    """A run never writes over anything."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: this is a file; --out takes a folder")
+    if not out.is_dir() or all(path.name in beside for path in out.iterdir()):
+        return
+    if (out / RECIPE).exists():
+        raise UsageError(
+            f"{out}: holds a model already, and training never writes over anything; choose another --out, "
+            f"or go on with it: nungil resume {out}"
+        )
+    what = "holds a model already" if (out / "config.json").exists() else "is not empty"
+    raise UsageError(f"{out}: {what}, and training never writes over anything; choose another --out")
+
+
+def _write(recipe: Recipe, prepared: Prepared, folder: Path, say: Say) -> None:
+    plan = _plan(recipe, prepared)
+    config = _config(recipe, prepared, plan, write_tokenizers(folder, prepared.tokenizers))
+    _refuse_small_batches(plan.training.batch_tokens or 1, prepared, config)
+    if plan.training.tensorboard:
+        tensorboard_writer()
+    parameters = sum(map(math.prod, shapes_of(config).values()))
+    decisions = (*prepared.decisions, _about_model(config, parameters), *plan.decisions)
+    for decision in decisions:
+        say(decision)
+    save_prepared(replace(prepared, decisions=decisions), folder / DATA)
+    write_config(folder, config)
+    settled = recipe.model_copy(update={"model": plan.model, "training": plan.training})
+    with whole_file(folder / RECIPE) as file:  # last: a folder with a recipe can be gone on from
+        file.write(json.dumps(settled.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
+
+
+def _empty(folder: Path, beside: Collection[str]) -> None:
+    for path in folder.iterdir():
+        if path.name in beside:
+            continue
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
+
+
+def _remove(folders: Sequence[Path]) -> None:
+    """Remove folders, the innermost first, as long as nobody has put anything into them."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
+def _plan(recipe: Recipe, prepared: Prepared) -> Plan:
+    longest = recipe.data.longest or LONGEST[prepared.task]
+    sides = [column.lengths() for name, column in prepared.train.columns.items() if name != "label"]
+    positions = sum(int(side.sum()) + MARK_TOKENS * len(side) for side in sides) // len(sides)
+    plan = make_plan(recipe, prepared, positions, longest + MARK_TOKENS)
+    score = getattr(plan.model, "score", None)
+    if isinstance(score, ScoreSettings) and score.name == "location" and score.longest < longest + MARK_TOKENS:
+        raise ConfigError(
+            "recipe",
+            [f"[model.score] longest: {score.longest} positions are too few for {longest} tokens and two marks"],
+        )
+    return plan
+
+
+def _refuse_small_batches(batch_tokens: int, prepared: Prepared, config: ModelConfig) -> None:
+    columns = prepared.train.columns
+    longest = int(marked_lengths(columns["source"].lengths(), config.marks).max())
+    if "target" in columns:
+        longest = max(longest, int(columns["target"].lengths().max()) + 1)
+    if batch_tokens < longest:
+        raise ConfigError(
+            "recipe",
+            [
+                f"[training] batch_tokens: {batch_tokens:,} is too few: the longest sentence has {longest:,} tokens, "
+                "marks included; allow more, or leave long ones out (--set data.longest=…)"
+            ],
+        )
+
+
+def _config(recipe: Recipe, prepared: Prepared, plan: Plan, files: dict[str, str]) -> ModelConfig:
+    tokenizers = prepared.tokenizers
+    joint = tokenizers.joint and prepared.task == "translate"
+    return ModelConfig(
+        task=prepared.task,
+        source=prepared.languages.source,
+        target=prepared.languages.target,
+        marks=recipe.marks or ("none" if isinstance(plan.model, ClassifierSettings) else "both"),
+        longest=recipe.data.longest or LONGEST[prepared.task],
+        vocabulary=Vocabulary(source=tokenizers.source.size, target=tokenizers.target.size, joint=joint),
+        labels=prepared.labels,
+        tokenizer=recipe.tokenizer,
+        files=files,
+        model=plan.model,
+    )
+
+
+def _about_model(config: ModelConfig, parameters: int) -> str:
+    model = config.model
+    if isinstance(model, ClassifierSettings):
+        what = f"classifier, {model.encoder} encoder of width {model.width}, {model.pooling} pooling"
+    elif model.kind == "recurrent":
+        attention = "no attention" if model.decoder == "plain" else f"{model.decoder} attention ({model.score.name})"
+        what = f"{model.cell.upper()} encoder-decoder of width {model.width}, {attention}"
+    else:
+        what = f"Transformer of width {model.width}, {model.encoder_layers} + {model.decoder_layers} layers"
+    return f"Model: {what}, dropout {model.dropout:g}; {parameters:,} parameters."

@@ -1,0 +1,275 @@
+"""A run under way: from a folder that `begin` wrote, or that was left in the middle, to the finished model."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nungil.batches.order import Order
+from nungil.errors import CheckpointError, DivergedError, StoppedError
+from nungil.model.build import parameter_count
+from nungil.model.folder import Loaded, build_model, read_config, read_tokenizers, write_weights
+from nungil.pipeline import opened
+from nungil.runs.begin import DATA, RECIPE
+from nungil.runs.card import write_card
+from nungil.runs.interrupt import Interrupt
+from nungil.runs.prepare import Prepared
+from nungil.runs.progress import Metrics, Pace, Say, Watch, spell_time
+from nungil.runs.recipe import Recipe
+from nungil.runs.result import Run
+from nungil.runs.saved import load_prepared
+from nungil.runs.work import Validation, Work, work_on
+from nungil.settings import read_settings
+from nungil.training.checkpoint import (
+    average,
+    checkpoint_name,
+    drop_after,
+    newest,
+    optimizer_tensors,
+    read_state,
+    read_tensors,
+    rotate,
+    set_optimizer,
+    set_weights,
+    weights_of,
+    write_checkpoint,
+)
+from nungil.training.course import BEGINNING, Place
+from nungil.training.losses import Loss
+from nungil.training.optimizer import make_optimizer
+from nungil.training.schedule import rate_at
+from nungil.training.settings import TrainingSettings
+from nungil.training.steps import Rules, Step, seed_of, train
+from nungil.training.stopping import Stopper
+
+
+@dataclass
+class Session:
+    """Everything a run needs to go on from where it stands; at the beginning that is nowhere."""
+
+    recipe: Recipe
+    prepared: Prepared
+    folder: Path
+    work: Work[Any]
+    optimizer: torch.optim.Optimizer
+    stopper: Stopper
+    say: Say
+    done: int = 0
+    place: Place = BEGINNING
+    _saved_at: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def open(cls, folder: Path, say: Say) -> "Session":
+        """Read the folder of a run, and its newest checkpoint if it has one."""
+        recipe = read_settings(folder / RECIPE, Recipe)
+        if recipe.training.threads is not None:
+            torch.set_num_threads(recipe.training.threads)
+        config = read_config(folder)
+        tokenizers = read_tokenizers(folder, config)
+        torch.manual_seed(seed_of(recipe.seed, 0))
+        loaded = Loaded(config, build_model(config), tokenizers)
+        session = cls(
+            recipe=recipe,
+            prepared=load_prepared(folder / DATA, tokenizers),
+            folder=folder,
+            work=work_on(loaded, opened(loaded)),
+            optimizer=make_optimizer(loaded.model, recipe.training.optimizer),
+            stopper=Stopper(recipe.training.metric or "loss", recipe.training.patience),
+            say=say,
+        )
+        place = newest(folder / "checkpoints")
+        if place is not None:
+            session._restore(place)
+        for name in drop_after(folder / "checkpoints", session.done):
+            say(f"checkpoints/{name} is broken and was passed over.")
+        return session
+
+    def run(self) -> Run:
+        """Train to the end, choose the weights, score them, and write the card."""
+        began = time.perf_counter()
+        metrics = Metrics(self.folder, self.settings.tensorboard, self.done)
+        try:
+            self._train(metrics)
+            validation = self._choose()
+        finally:
+            metrics.close()
+        test = self.work.score(self.prepared.test_records) if self.prepared.test_records else None
+        seconds = time.perf_counter() - began
+        finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
+        self.say(f"Trained in {spell_time(seconds)}.")
+        self.say(f"Validation: {spelled(validation.scores)}")
+        if test is not None:
+            self.say(f"Test, never seen in training: {spelled(test.scores)}")
+        write_card(finished, self.prepared, self.prepared.decisions, parameter_count(self._model))
+        return finished
+
+    @property
+    def settings(self) -> TrainingSettings:
+        """How this run trains, with nothing left open."""
+        return self.recipe.training
+
+    @property
+    def _model(self) -> torch.nn.Module:
+        return self.work.loaded.model
+
+    @property
+    def _total(self) -> int:
+        return self.settings.steps or 1
+
+    def _train(self, metrics: Metrics) -> None:
+        """All updates that are left, or fewer if nothing improves. A signal ends it between two updates."""
+        if self.done >= self._total or self.stopper.is_over:
+            return
+        pace = Pace(self.done, self._total)
+        noun = "tokens" if self.prepared.task == "translate" else "texts"
+        with Interrupt() as interrupt, Watch(self.say, pace, self.settings.log_every, noun) as watch:
+            pace.start()
+            for step in self._steps():
+                self.done, self.place = step.number, step.after
+                pace.add(step)
+                watch.show(step)
+                self._log(step, pace, metrics, watch)
+                if step.number % (self.settings.validate_every or self._total) == 0 or step.number == self._total:
+                    pace.pause()
+                    watch.say(self._validate(metrics))
+                    pace.start()
+                elif interrupt.asked or time.perf_counter() - self._saved_at > 60 * self.settings.checkpoint_minutes:
+                    self._save()
+                if step.number == self._total or self.stopper.is_over:
+                    break
+                if interrupt.asked:
+                    raise StoppedError(
+                        f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
+                        interrupt.asked,
+                    )
+        if self.done < self._total:
+            patience = self.settings.patience
+            self.say(f"Stopped after {self.done:,} updates: the last {patience} validations were no better.")
+
+    def _steps(self) -> Any:
+        """The updates after those that are done."""
+        settings, schedule = self.settings, self.settings.schedule
+        if schedule is None:
+            raise CheckpointError(f"{self.folder / RECIPE}: leaves the schedule open; it was not written by a run")
+        order = Order(self.work.lengths(self.prepared.train), settings.batch_tokens or 1, self.recipe.seed)
+        groups = self.work.groups(self.prepared.train, order, settings.accumulation, self.place)
+        rules = Rules(lambda update: rate_at(update, schedule, self._total), settings.optimizer.clip, self.recipe.seed)
+        return train(self._model, groups, self._loss, self.optimizer, rules, self.done)
+
+    def _loss(self, batch: Any) -> Loss:
+        return self.work.loss(batch, self.settings.label_smoothing or 0.0)
+
+    def _log(self, step: Step, pace: Pace, metrics: Metrics, watch: Watch) -> None:
+        if step.skipped:
+            watch.say(f"update {step.number:,} was left out: its gradient is not finite (epoch {step.epoch + 1})")
+        if step.number % self.settings.log_every == 0 or step.skipped:
+            numbers = {
+                "epoch": step.epoch,
+                "loss": step.loss,
+                "accuracy": step.accuracy,
+                "gradient": step.gradient,
+                "rate": step.rate,
+                "per_second": round(pace.per_second, 1),
+            }
+            metrics.add("train", step.number, numbers)
+
+    def _validate(self, metrics: Metrics) -> str:
+        """Score, keep a checkpoint, and let go of those that are not needed."""
+        _refuse_infinite(weights_of(self._model), self.done)
+        found = self._validation(len(self.stopper.history))
+        best = self.stopper.add(self.done, found.scores[self.stopper.metric])
+        metrics.add("validation", self.done, found.scores)
+        self._save()
+        if best:
+            write_weights(self.folder, weights_of(self._model))
+        mark = "  (best)" if best else ""
+        return f"validation after {self.done:,} updates: {spelled(found.scores)}{mark}\n  {found.example}"
+
+    def _save(self) -> None:
+        """A checkpoint of this update; only when it is on the disk are older ones let go."""
+        weights = weights_of(self._model)
+        _refuse_infinite(weights, self.done)
+        state = {
+            "update": self.done,
+            "place": list(self.place),
+            "history": self.stopper.history,
+            "fingerprints": self._fingerprints(),
+        }
+        optimizer = optimizer_tensors(self._model, self.optimizer)
+        write_checkpoint(self.folder / "checkpoints", self.done, weights, optimizer, state)
+        rotate(self.folder / "checkpoints", {self._place(update) for update in (*self._candidates(), self.done)})
+        self._saved_at = time.perf_counter()
+
+    def _restore(self, place: Path) -> None:
+        """Stand where the checkpoint was written."""
+        state = read_state(place)
+        if state["fingerprints"] != self._fingerprints():
+            raise CheckpointError(
+                f"{self.folder / DATA}: the data is not that which {place.name} was trained on; "
+                "put it back, or train anew into another folder"
+            )
+        set_weights(self._model, read_tensors(place / "model.safetensors"))
+        set_optimizer(self._model, self.optimizer, read_tensors(place / "optimizer.safetensors"))
+        self.done, self.place = state["update"], Place(*state["place"])
+        self.stopper.history = [(update, score) for update, score in state["history"]]
+
+    def _fingerprints(self) -> dict[str, str]:
+        return {"train": self.prepared.train.fingerprint, "valid": self.prepared.valid.fingerprint}
+
+    def _validation(self, shown: int = 0) -> Validation:
+        return self.work.validate(
+            self.prepared.valid, self.prepared.valid_records, self.settings.batch_tokens or 1, shown
+        )
+
+    def _place(self, update: int) -> Path:
+        return self.folder / "checkpoints" / checkpoint_name(update)
+
+    def _averaged(self) -> list[int]:
+        """The updates whose mean is tried: the best ones, or the last ones."""
+        if self.settings.average_of == "best":
+            return self.stopper.ranked()[: self.settings.average]
+        return [update for update, _ in self.stopper.history][-self.settings.average :]
+
+    def _candidates(self) -> list[int]:
+        """The updates whose weights may become the model if training ended now."""
+        return [*self.stopper.ranked()[:1], *self._averaged()]
+
+    def _choose(self) -> Validation:
+        """The better of the best checkpoint and the mean of several becomes the model."""
+        best, several, metric = self.stopper.ranked()[0], self._averaged(), self.stopper.metric
+        weights = read_tensors(self._place(best) / "model.safetensors")
+        set_weights(self._model, weights)
+        found = self._validation()
+        if len(several) > 1:
+            mean = average(self._place(update) for update in several)
+            set_weights(self._model, mean)
+            averaged = self._validation()
+            if self.stopper.is_better(averaged.scores[metric], found.scores[metric]):
+                self.say(f"The mean of {len(several)} checkpoints is better than the best one: it is the model.")
+                weights, found = mean, averaged
+            else:
+                self.say(f"The mean of {len(several)} checkpoints is no better than the best one, of update {best:,}.")
+        set_weights(self._model, weights)
+        write_weights(self.folder, weights)
+        return found
+
+
+def spelled(scores: Mapping[str, float]) -> str:
+    """`loss 1.234, BLEU 31.2, chrF 55.0`."""
+    names = {"bleu": "BLEU", "chrf": "chrF", "accuracy": "accuracy", "macro_f1": "macro F1", "loss": "loss"}
+    return ", ".join(
+        f"{names[name]} {value:.3f}" if name == "loss" else f"{names[name]} {value:.1f}"
+        for name, value in scores.items()
+    )
+
+
+def _refuse_infinite(weights: Mapping[str, torch.Tensor], update: int) -> None:
+    """Nothing comes back from infinity, and no such weights are kept: the last checkpoint is a finite one."""
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
+        raise DivergedError(
+            f"training diverged: after update {update:,} the weights are not finite; "
+            "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+        )
