@@ -2,12 +2,14 @@
 
 import contextlib
 import io
+import os
 import subprocess
 import sys
 from typing import NamedTuple
 from unittest import mock
 
 NUNGIL = [sys.executable, "-m", "nungil"]
+os.environ["OMP_NUM_THREADS"] = "1"  # of processes that tests start: several run at once, and threads would only wait
 
 
 class Ended(NamedTuple):

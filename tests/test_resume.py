@@ -35,7 +35,8 @@ def family(request, tmp_path_factory):
         reading = ["--task", "translate", "--columns", "1,2", "--from", "en", "--to", "ko"]
     (folder / "data.tsv").write_text("\n".join(lines) + "\n")
     small = ["--steps", str(UPDATES), "--set", "training.validate_every=20", "--set", "training.log_every=5"]
-    small += ["--set", "training.batch_tokens=300", "--set", "tokenizer.unit=word", "--set", "training.average=2"]
+    small += ["--set", "training.threads=1", "--set", "tokenizer.unit=word"]
+    small += ["--set", "training.batch_tokens=300", "--set", "training.average=2"]
     arguments = ["train", "--train", str(folder / "data.tsv"), *reading, *SMALL[request.param], *small]
     whole = folder / "whole"
     assert invoke(*arguments, "--out", str(whole)).returncode == 0
