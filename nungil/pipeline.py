@@ -25,6 +25,7 @@ from nungil.text.tidy import tidy
 from nungil.text.tokenizers.base import EOS, SOS, Tokenizer
 from nungil.text.tokenizers.train import Tokenizers
 
+MORE = 20  # tokens that any translation may have beyond what its source suggests
 BATCH_POSITIONS = 8_192  # sentences × the longest of them
 
 
@@ -63,7 +64,7 @@ class Translator:
         with evaluating(self.model):
             for places in batches_of([len(one.ids) for one in encoded], [bool(text) for text in given]):
                 source, keep = _padded([encoded[place].ids for place in places])
-                for place, found in zip(places, greedy(self._stepper, source, keep, _limits(keep)), strict=True):
+                for place, found in zip(places, greedy(self._stepper, source, keep, self._limits(keep)), strict=True):
                     answers[place] = self._translation(given[place], encoded[place], found)
         return [answer or Translation("", 0.0, (), "", ()) for answer in answers]
 
@@ -80,7 +81,7 @@ class Translator:
         recorder = Recorder()
         with evaluating(self.model), torch.inference_mode():
             if target is None:
-                found = greedy(self._stepper, source, keep, _limits(keep))[0]
+                found = greedy(self._stepper, source, keep, self._limits(keep))[0]
                 written = [*found.ids, EOS] if found.finished else found.ids
             else:
                 written = [*self.tokenizers.target.encode(_not_empty(target)), EOS]
@@ -95,6 +96,10 @@ class Translator:
             target=self.tokenizers.target.decode(written),
             score=score,
         )
+
+    def _limits(self, keep: Bool[Tensor, "B S"]) -> Int[Tensor, " B"]:
+        """As long as targets were in training and some more: short enough to end what does not end by itself."""
+        return (self.config.stretch * keep.sum(dim=1)).ceil().long() + MORE
 
     @property
     def _stepper(self) -> Stepper[Any]:
@@ -186,11 +191,6 @@ def batches_of(lengths: Sequence[int], wanted: Sequence[bool]) -> Iterator[list[
 
 def _padded(rows: list[list[int]]) -> tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"]]:
     return pad([np.array(row, dtype=np.int64) for row in rows])
-
-
-def _limits(keep: Bool[Tensor, "B S"]) -> Int[Tensor, " B"]:
-    """Twice the source and some more: longer than real translations are, short enough to end what does not end."""
-    return 2 * keep.sum(dim=1) + 20
 
 
 def _many(texts: str | Sequence[str]) -> Sequence[str]:

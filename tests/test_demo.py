@@ -67,5 +67,9 @@ def test_overwrite_removes_nothing_that_no_demo_made(tmp_path):
     found = invoke("demo", "--out", str(tmp_path), "--overwrite")
     assert found.returncode == 2
     assert "is not empty" in found.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    (tmp_path / "snow").mkdir()
+    (tmp_path / "snow" / "train.tsv").write_text("mine too")
+    found = invoke("demo", "--out", str(tmp_path), "--overwrite")
+    assert found.returncode == 2
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["snow", "thesis.txt", "train.tsv"]
     assert (tmp_path / "thesis.txt").read_text() == "years of work"

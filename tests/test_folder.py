@@ -102,7 +102,7 @@ SENTENCES = {
     "an unknown key": (
         {"remote_code": "run.py"},
         "refused: config.json:\n- remote_code: no such setting; there is files, format, labels, longest, marks, model, "
-        "source, target, task, tokenizer, vocabulary",
+        "source, stretch, target, task, tokenizer, vocabulary",
     ),
     "an unknown key of a section": (
         {"model__widht": 3},

@@ -101,9 +101,15 @@ def test_an_unknown_name_of_a_model(tmp_path):
     ]
 
 
-def test_sizes_without_a_kind(tmp_path):
-    assert mistakes(tmp_path, "data: {train: a}", {}, ["model.width=32"]) == [
-        "[model] kind: is missing; there is classifier, recurrent, transformer"
+def test_sizes_without_a_kind_are_of_the_model_that_the_data_is_for(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("en\tko\nsnow\t눈\nroad\t길\n")
+    (tmp_path / "texts.tsv").write_text("text\tlabel\nsnow falls\ta\nroads end\tb\nsnow melts\ta\n")
+    for name, kind in (("pairs", "transformer"), ("texts", "classifier")):
+        options = {"data": {"train": str(tmp_path / f"{name}.tsv")}}
+        model = read_recipe(None, options, ["model.width=32"]).model
+        assert (model.kind, model.width) == (kind, 32)
+    assert mistakes(tmp_path, "data: {train: a}", {}, ["model.widht=32"]) == [
+        "[model] widht: no such setting; did you mean width?"
     ]
 
 
@@ -228,14 +234,17 @@ def test_a_batch_has_room_for_the_longest_row_there_may_be():
 
 
 def test_updates_are_epochs_and_said():
-    found = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens)
+    found = plan_of(rows=100, positions=50 * SIZES[0].batch_tokens)
     epochs = SIZES[0].epochs
-    assert found.training.steps == epochs * 10
+    assert found.training.steps == epochs * 50
     assert found.decisions[0] == (
-        f"{epochs * 10:,} updates: {epochs} epochs of 10; it stops before if nothing improves."
+        f"{epochs * 50:,} updates: {epochs} epochs of 50; it stops before if nothing improves."
     )
-    accumulated = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens, training={"accumulation": 5})
-    assert accumulated.training.steps == epochs * 2
+    accumulated = plan_of(rows=100, positions=50 * SIZES[0].batch_tokens, training={"accumulation": 2})
+    assert accumulated.training.steps == epochs * 25
+    few = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens)
+    assert few.training.steps == 1_000
+    assert few.decisions[0] == "1,000 updates: 100 epochs of 10; it stops before if nothing improves."
     assert len(plan_of(training={"steps": 9}).decisions) == 1
 
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import resource
+import shutil
 import subprocess
 
 import pytest
@@ -19,7 +20,7 @@ from nungil.runs.progress import Metrics
 from nungil.runs.session import Session, _refuse_infinite, spelled
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
-from nungil.training.checkpoint import average, checkpoints, read_state, verify, write_checkpoint
+from nungil.training.checkpoint import average, checkpoint_name, checkpoints, read_state, verify, write_checkpoint
 from nungil.training.losses import classification_loss
 
 PAIRS = [(pair.english, pair.korean) for pair in snow_pairs(240, seed=3, lengths=(3, 6))]
@@ -97,7 +98,7 @@ def test_a_folder_has_all_that_belongs_to_a_model(translator):
         verify(place)
     state = json.loads((places[0] / "state.json").read_text())
     assert state["update"] == 10
-    assert [update for update, _ in state["history"]] == [10]
+    assert [mark[0] for mark in state["history"]] == [10]
     model = nungil.load(out)
     assert isinstance(model, nungil.Translator)
     assert (model.config.source, model.config.target, model.config.model.width) == ("en", "ko", 14)
@@ -202,8 +203,9 @@ def test_a_mean_that_is_better_is_the_model(data, tmp_path):
     away = {name: torch.randn_like(weight) for name, weight in trained.items()}
     for update, sign in ((20, 1), (40, -1)):
         moved = {name: weight + sign * away[name] for name, weight in trained.items()}
-        state = {"update": update, "place": [0, 0], "history": [[20, 9.0], [40, 9.1]], "fingerprints": {}}
-        state["fingerprints"] = read_state(checkpoints(out / "checkpoints")[-1])["fingerprints"]
+        state = {"update": update, "place": [0, 0], "history": [[20, 9.0, 9.0], [40, 9.1, 9.1]], "fingerprints": {}}
+        state["fingerprints"] = read_state(checkpoints(out / "checkpoints")[0])["fingerprints"]
+        shutil.rmtree(out / "checkpoints" / checkpoint_name(update))
         write_checkpoint(out / "checkpoints", update, moved, {}, state)
     done = Session.open(out, heard.append).run()
     assert "The mean of 2 checkpoints is better than the best one: it is the model." in heard
@@ -402,8 +404,10 @@ def test_labels_with_their_probability(classifier, tmp_path):
     assert [sum(row["probabilities"].values()) for row in rows] == pytest.approx([1, 1], abs=1e-5)
     (tmp_path / "texts.txt").write_text("밤\n\n", encoding="utf-8")
     found = invoke("classify", str(out), str(tmp_path / "texts.txt"))
-    assert (found.returncode, found.stdout) == (3, "")
-    assert found.stderr == "nungil: line 2 is empty; there is nothing to classify in it\n"
+    assert (found.returncode, found.stdout.count("\n")) == (0, 2), "a line out for each line in"
+    assert found.stdout.endswith("\n\n")
+    found = invoke("classify", str(out), str(tmp_path / "texts.txt"), "--json")
+    assert found.stdout.endswith("\nnull\n")
 
 
 def test_a_map_in_the_terminal(translator, classifier):

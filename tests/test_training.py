@@ -365,27 +365,42 @@ def test_nine_in_a_row_are_forgiven():
 
 def stopper_after(metric, patience, *scores):
     stopper = Stopper(metric, patience)
-    better = [stopper.add(100 * number, score) for number, score in enumerate(scores, 1)]
+    better = [stopper.add(100 * number, scored(metric, score)) for number, score in enumerate(scores, 1)]
     return stopper, better
+
+
+def scored(metric, score, loss=1.0):
+    """Scores of a validation; a metric that is the loss has no other."""
+    return {"loss": loss, metric: score}
 
 
 def test_of_equal_validations_the_first_is_the_best():
     stopper, better = stopper_after("bleu", 2, 3.0, 5.0, 5.0)
     assert better == [True, True, False]
-    assert stopper.best == (200, 5.0)
+    assert stopper.best == (200, 5.0, 1.0)
     assert stopper.ranked() == [200, 300, 100]
     assert not stopper.is_over
-    stopper.add(400, 5.0)
+    stopper.add(400, scored("bleu", 5.0))
     assert stopper.is_over
+
+
+def test_the_loss_settles_ties_so_that_a_falling_one_is_progress():
+    stopper = Stopper("bleu", 2)
+    better = [stopper.add(number, scored("bleu", 0.0, loss)) for number, loss in enumerate([5.0, 4.0, 4.5, 3.0])]
+    assert better == [True, True, False, True]
+    assert not stopper.is_over
+    assert stopper.ranked() == [3, 1, 2, 0]
+    assert stopper.is_better(scored("bleu", 0.1, 9.0), scored("bleu", 0.0, 1.0))
+    assert not stopper.is_better(scored("bleu", 0.1, 1.0), scored("bleu", 0.1, 1.0))
 
 
 def test_a_loss_is_better_when_it_is_lower():
     stopper, better = stopper_after("loss", 1, 3.0, 2.0)
     assert better == [True, True]
-    assert stopper.best == (200, 2.0)
-    assert stopper.is_better(1.0, 2.0)
+    assert stopper.best == (200, 2.0, 2.0)
+    assert stopper.is_better(scored("loss", 1.0), scored("loss", 2.0))
     assert not stopper.is_over
-    stopper.add(300, 2.5)
+    stopper.add(300, scored("loss", 2.5))
     assert stopper.is_over
 
 
@@ -393,10 +408,10 @@ def test_a_loss_is_better_when_it_is_lower():
 def test_what_is_not_a_number_is_never_better(metric):
     stopper, better = stopper_after(metric, 3, math.nan, 4.0, math.nan)
     assert better == [True, True, False], "the first is the best there is"
-    assert stopper.best == (200, 4.0)
+    assert stopper.best[:2] == (200, 4.0)
     assert stopper.ranked() == [200, 100, 300]
-    assert not stopper.is_better(math.nan, 4.0)
-    assert stopper.is_better(4.0, math.nan)
+    assert not stopper.is_better(scored(metric, math.nan), scored(metric, 4.0))
+    assert stopper.is_better(scored(metric, 4.0), scored(metric, math.nan))
 
 
 def test_without_patience_it_is_never_over():

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nungil.cli.talk import say, write
-from nungil.errors import CorpusError, UsageError
+from nungil.errors import UsageError
 
 
 def classify(
@@ -18,7 +18,7 @@ def classify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with every probability.")] = False,
 ) -> None:
-    """Classify text: for each line in, a label and its probability, with a tab between.
+    """Classify text: for each line in, a label and its probability, with a tab between; an empty line stays empty.
 
     \b
     echo '정말 재미있는 영화' | nungil classify runs/reviews
@@ -26,16 +26,19 @@ def classify(
     """
     from nungil.cli.texts import chunks_of_lines
     from nungil.pipeline import Classifier, load
+    from nungil.text.tidy import tidy
 
     model = load(folder)
     if not isinstance(model, Classifier):
         raise UsageError(f"{folder} holds a translator; use: nungil translate {folder}")
     done, first = 0, ""
     for lines in chunks_of_lines(files or []):
-        empty = next((place for place, line in enumerate(lines) if not line.strip()), None)
-        if empty is not None:
-            raise CorpusError(f"line {done + empty + 1} is empty; there is nothing to classify in it")
-        for number, found in enumerate(model.classify(lines), done + 1):
+        answers = iter(model.classify([line for line in lines if tidy(line)]))
+        for number, line in enumerate(lines, done + 1):
+            if not tidy(line):  # a line out for each line in
+                write("null" if as_json else "")
+                continue
+            found = next(answers)
             write(
                 json.dumps(found._asdict(), ensure_ascii=False)
                 if as_json

@@ -13,9 +13,16 @@ if TYPE_CHECKING:
     from nungil.runs.demo import Demo
 
 
+# All that a demo writes into its folder.
+LEFT = {
+    *("README.md", "config.json", "look.html", "metrics.jsonl", "model.safetensors", "recipe.json"),
+    *("source.json", "target.json", "checkpoints", "data", "snow"),
+}
+
+
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")] = Path("runs/demo"),
-    seed: Annotated[int, typer.Option(help="Another seed, another corpus and another model.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another corpus and another model.")] = 1,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier demo left there.")] = False,
 ) -> None:
     """Make the embedded corpus, train a translator with attention, translate, score, and draw where it looks.
@@ -46,17 +53,14 @@ def demo(
 
 
 def _make_room(out: Path, overwrite: bool) -> None:
-    """Only what a demo left is ever removed: a model with the demo's corpus beside it."""
-    if not out.exists():
-        return
-    if not (out / "snow" / "train.tsv").exists():
+    """Only what a demo leaves is ever removed, by name, and only if nothing else stands beside it."""
+    if not (out / "snow" / "train.tsv").exists() or any(path.name not in LEFT for path in out.iterdir()):
         return  # whatever it is, training will refuse it or find it empty
     if not overwrite:
-        raise UsageError(
-            f"{out}: a demo was here already; look at it (nungil look {out} 'I like snow'), "
-            "or make it anew with --overwrite"
-        )
-    shutil.rmtree(out)
+        look = f"look at it (nungil look {out} 'I like snow'), or " if (out / "model.safetensors").exists() else ""
+        raise UsageError(f"{out}: a demo was here already; {look}make it anew with --overwrite")
+    for path in out.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _scores(found: "Demo") -> str:

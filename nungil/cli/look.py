@@ -46,6 +46,7 @@ def look(
     else:
         record = model.look(text)
     record = record.merged() if words else record
+    record.select(kind, layer, head)  # what is not there is refused, whatever is written
     for path, ending in ((html, ".html"), (csv, ".csv")):
         if path is not None:
             if path.suffix != ending:

@@ -15,7 +15,8 @@ CHUNK = 1_000  # lines that are worked on together, so that output begins before
 def chunks_of_lines(files: Sequence[Path]) -> Iterator[list[str]]:
     """Lines by the thousand, of the files one after another, or of standard input."""
     lines = _lines(files)
-    while chunk := list(islice(lines, CHUNK)):
+    size = 1 if not files and sys.stdin.isatty() else CHUNK  # at the keyboard, an answer is wanted after each line
+    while chunk := list(islice(lines, size)):
         yield chunk
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nungil.attention import Attention, Eye
 from nungil.attention.dropout import Dropout
-from nungil.model.blocks import BlockSettings
+from nungil.model.blocks import BlockSettings, Norm
 from nungil.model.embedding import Embedding
 from nungil.model.encoders import (
     NoEncoder,
@@ -42,6 +42,7 @@ class ClassifierSettings(Settings):
     bidirectional: bool = Field(True, description="Recurrent encoders read from both ends.")
     heads: int = Field(4, ge=1, le=128, description="Attention heads of a Transformer encoder.")
     feed_forward: int = Field(256, ge=1, le=65_536, description="Inner width of a Transformer's feed-forward layers.")
+    norm: Norm = Field("pre", description="pre or post, of a Transformer encoder.")
     positions: Positions = Field("sinusoidal", description="sinusoidal or none, of a Transformer encoder.")
     pooling: Pooling = Field("attention", description="How states become one: attention, mean, max or last.")
     score: ScoreSettings = Field(
@@ -149,7 +150,11 @@ def _build_encoder(settings: ClassifierSettings) -> RecurrentEncoder | Transform
         return NoEncoder(settings.embedding)
     if settings.encoder == "transformer":
         blocks = BlockSettings(
-            width=settings.width, heads=settings.heads, feed_forward=settings.feed_forward, dropout=settings.dropout
+            width=settings.width,
+            heads=settings.heads,
+            feed_forward=settings.feed_forward,
+            dropout=settings.dropout,
+            norm=settings.norm,
         )
         return TransformerEncoder(blocks, settings.layers, settings.positions)
     recurrent = RecurrentEncoderSettings(

@@ -44,6 +44,12 @@ class ModelConfig(Settings):
     target: str = Field("", max_length=35, description="Language of the target.")
     marks: Marks = Field("both", description="What stands around a source: <sos> and <eos>, <eos>, or nothing.")
     longest: int = Field(ge=1, le=1_000_000, description="Source tokens, marks left out; a longer text is cut.")
+    stretch: float = Field(
+        2.0,
+        gt=0,
+        le=1_000,
+        description="Target tokens for each source token, at most; a longer translation is cut off.",
+    )
     vocabulary: Vocabulary
     labels: tuple[str, ...] = Field((), description="The classes, by number.")
     tokenizer: TokenizerSettings

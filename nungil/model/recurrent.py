@@ -57,12 +57,15 @@ class RecurrentSettings(Settings):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "RecurrentSettings":
+        mistakes = []
         if self.bidirectional and self.width % 2:
-            raise ValueError(f"width {self.width} is odd, but two directions share it; choose an even one")
+            mistakes.append(f"width {self.width} is odd, but two directions share it; choose an even one")
         if self.input_feeding and self.decoder != "luong":
-            raise ValueError(f"input_feeding is Luong's; with decoder {self.decoder} leave it out")
+            mistakes.append(f"input_feeding is Luong's; with decoder {self.decoder} leave it out")
         if self.tie and not self.tied:
-            raise ValueError("tie needs decoder luong or bahdanau with output tanh: only then do the widths agree")
+            mistakes.append("tie needs decoder luong or bahdanau with output tanh: only then do the widths agree")
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
         return self
 
     @property

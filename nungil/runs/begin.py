@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from nungil.batches.batch import marked_lengths
 from nungil.errors import ConfigError, UsageError
 from nungil.model.classifier import ClassifierSettings
@@ -130,12 +132,21 @@ def _config(recipe: Recipe, prepared: Prepared, plan: Plan, files: dict[str, str
         target=prepared.languages.target,
         marks=recipe.marks or ("none" if isinstance(plan.model, ClassifierSettings) else "both"),
         longest=recipe.data.longest or LONGEST[prepared.task],
+        stretch=_stretch(prepared),
         vocabulary=Vocabulary(source=tokenizers.source.size, target=tokenizers.target.size, joint=joint),
         labels=prepared.labels,
         tokenizer=recipe.tokenizer,
         files=files,
         model=plan.model,
     )
+
+
+def _stretch(prepared: Prepared) -> float:
+    """How much longer than a source a target may be: a quarter more than nearly all targets of the training set are."""
+    if prepared.task == "classify":
+        return 1.0
+    source, target = (prepared.train.columns[name].lengths() for name in ("source", "target"))
+    return round(max(1.5, 1.25 * float(np.quantile(target / source, 0.999))), 2)
 
 
 def _about_model(config: ModelConfig, parameters: int) -> str:

@@ -72,6 +72,7 @@ LARGE = Size(
     8_192,
     4,
 )
+LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
@@ -139,9 +140,10 @@ def _training(
     batch_tokens = asked.batch_tokens or size.batch_tokens
     per_epoch = max(1, math.ceil(positions / (batch_tokens * asked.accumulation)))
     epochs = size.epochs if task == "translate" else CLASSIFIER_EPOCHS.get(size.records, 3)
-    steps = asked.steps or epochs * per_epoch
+    steps = asked.steps or max(LEAST_STEPS, epochs * per_epoch)
     if asked.steps is None:
-        decisions.append(f"{steps:,} updates: {epochs} epochs of {per_epoch:,}; it stops before if nothing improves.")
+        rounds = max(epochs, steps // per_epoch)
+        decisions.append(f"{steps:,} updates: {rounds:,} epochs of {per_epoch:,}; it stops before if nothing improves.")
     every = asked.validate_every or max(1, min(steps, max(per_epoch // 2 if task == "classify" else per_epoch, 50)))
     worked_out = _schedule(model, steps)
     schedule = filled(asked.schedule, worked_out.model_dump()) if asked.schedule else worked_out
@@ -167,7 +169,7 @@ def _training(
 def _schedule(model: ModelSettings, steps: int) -> ScheduleSettings:
     """Wide models learn at lower rates; recurrent and small ones need less warming up."""
     if isinstance(model, TransformerSettings):
-        return _warmed(0.003 * (128 / model.width), 2_000, steps)
+        return _warmed(0.003 * min(1.0, 128 / model.width), 2_000, steps)
     if isinstance(model, ClassifierSettings):
         return _warmed(0.002, 200, steps, "cosine")
     return _warmed(0.002 * min(1.0, 256 / model.width), 400, steps)

@@ -8,9 +8,9 @@ import yaml
 from pydantic import Field, field_validator
 
 from nungil.batches.batch import Marks
-from nungil.errors import UsageError, did_you_mean
+from nungil.errors import NungilError, UsageError, did_you_mean
 from nungil.model.build import ModelSettings
-from nungil.runs.data import DataSettings
+from nungil.runs.data import DataSettings, open_data
 from nungil.settings import Settings, build_settings, parse_json, parse_yaml, read_text
 from nungil.text.cleaning import CleaningSettings
 from nungil.text.tokenizers.train import TokenizerSettings
@@ -71,7 +71,18 @@ def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable
         loaded = _laid_over(loaded, options)
         for change in changes:
             loaded = _laid_over(loaded, _change(change))
+        if isinstance(loaded.get("model"), dict) and "kind" not in loaded["model"]:
+            loaded["model"] = {**loaded["model"], "kind": _kind_for(loaded.get("data"), where)}
     return build_settings(loaded, Recipe, where)
+
+
+def _kind_for(data: object, where: str) -> str:
+    """The kind of model that sizes without a kind are meant for: the default for what the data is for."""
+    try:
+        task = open_data(build_settings(data, DataSettings, where)).task
+    except NungilError:  # whatever is wrong with the data is said when all is checked, with the other mistakes
+        return "transformer"
+    return "classifier" if task == "classify" else "transformer"
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from nungil.training.optimizer import make_optimizer
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings
 from nungil.training.steps import Rules, Step, seed_of, train
-from nungil.training.stopping import Stopper
+from nungil.training.stopping import Mark, Stopper
 
 
 @dataclass
@@ -180,7 +180,7 @@ class Session:
         """Score, keep a checkpoint, and let go of those that are not needed."""
         _refuse_infinite(weights_of(self._model), self.done)
         found = self._validation(len(self.stopper.history))
-        best = self.stopper.add(self.done, found.scores[self.stopper.metric])
+        best = self.stopper.add(self.done, found.scores)
         metrics.add("validation", self.done, found.scores)
         self._save()
         if best:
@@ -214,7 +214,7 @@ class Session:
         set_weights(self._model, read_tensors(place / "model.safetensors"))
         set_optimizer(self._model, self.optimizer, read_tensors(place / "optimizer.safetensors"))
         self.done, self.place = state["update"], Place(*state["place"])
-        self.stopper.history = [(update, score) for update, score in state["history"]]
+        self.stopper.history = [Mark(*mark) for mark in state["history"]]
 
     def _fingerprints(self) -> dict[str, str]:
         return {"train": self.prepared.train.fingerprint, "valid": self.prepared.valid.fingerprint}
@@ -231,7 +231,7 @@ class Session:
         """The updates whose mean is tried: the best ones, or the last ones."""
         if self.settings.average_of == "best":
             return self.stopper.ranked()[: self.settings.average]
-        return [update for update, _ in self.stopper.history][-self.settings.average :]
+        return [mark.update for mark in self.stopper.history][-self.settings.average :]
 
     def _candidates(self) -> list[int]:
         """The updates whose weights may become the model if training ended now."""
@@ -239,7 +239,7 @@ class Session:
 
     def _choose(self) -> Validation:
         """The better of the best checkpoint and the mean of several becomes the model."""
-        best, several, metric = self.stopper.ranked()[0], self._averaged(), self.stopper.metric
+        best, several = self.stopper.ranked()[0], self._averaged()
         weights = read_tensors(self._place(best) / "model.safetensors")
         set_weights(self._model, weights)
         found = self._validation()
@@ -247,7 +247,7 @@ class Session:
             mean = average(self._place(update) for update in several)
             set_weights(self._model, mean)
             averaged = self._validation()
-            if self.stopper.is_better(averaged.scores[metric], found.scores[metric]):
+            if self.stopper.is_better(averaged.scores, found.scores):
                 self.say(f"The mean of {len(several)} checkpoints is better than the best one: it is the model.")
                 weights, found = mean, averaged
             else:

@@ -1,6 +1,6 @@
 """Whole runs: what `nungil train` and `nungil resume` do."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,16 @@ def train(
     changes: tuple[str, ...] = (),
     **options: Any,
 ) -> Run:
-    """What `nungil train` does. `options` are of the data (valid, test, source, target …), model, steps or seed.
+    """What `nungil train` does. `options` are of the data (valid, test, source …), `steps`, or sections of a recipe.
 
-    nungil.train("pairs.tsv", source="en", target="ko", out="runs/mine")
+    nungil.train("pairs.tsv", source="en", target="ko", out="runs/mine", model="luong", training={"patience": 3})
     """
     laid_over: dict[str, Any] = {"data": {}, "training": {}}
     for name, value in {"train": train, **options}.items():
         if value is None or value == ():
             continue
-        if name in ("model", "seed"):
-            laid_over[name] = value
+        if name in Recipe.model_fields:
+            laid_over[name] = {**laid_over.get(name, {}), **value} if isinstance(value, Mapping) else value
         else:
             laid_over["training" if name == "steps" else "data"][name] = value
     settled = read_recipe(None if recipe is None else Path(recipe), laid_over, changes)

@@ -108,7 +108,7 @@ class Translating(Work[PairBatch]):
         return Validation(
             {"bleu": scores.bleu, "chrf": scores.chrf},
             {"bleu": scores.bleu_signature, "chrf": scores.chrf_signature},
-            f"{source} → {texts[shown] or '(nothing)'}  (reference: {target})",
+            f"{shortened(source)} → {shortened(texts[shown]) or '(nothing)'}  (reference: {shortened(target)})",
         )
 
 
@@ -141,9 +141,13 @@ class Classifying(Work[LabelledBatch]):
         right = [record.label for record in records]
         scores = score_labels([one.label for one in found], right, self.loaded.config.labels)
         one = found[shown]
-        text = one.source if len(one.source) <= 80 else one.source[:79] + "…"
-        example = f"{text} → {one.label} ({one.probability:.0%})  (right: {right[shown]})"
+        example = f"{shortened(one.source)} → {one.label} ({one.probability:.0%})  (right: {right[shown]})"
         return Validation({"accuracy": 100 * scores.accuracy, "macro_f1": 100 * scores.macro_f1}, {}, example)
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def work_on(loaded: Loaded, opened: Translator | Classifier) -> Work[Any]:

@@ -1,45 +1,58 @@
 """When to stop: the best validation so far, and how many came after it."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 Metric = Literal["bleu", "chrf", "loss", "accuracy"]
 
 
+class Mark(NamedTuple):
+    """One validation: after which update, its score, and its loss, which settles ties."""
+
+    update: int
+    score: float
+    loss: float
+
+
 class Stopper:
-    """Remembers every validation. A run is over when the best is `patience` validations old."""
+    """Remembers every validation. A run is over when the best is `patience` validations old.
+
+    Of equal scores the one with the lower loss is better: BLEU is 0 for long at the beginning while the loss falls.
+    """
 
     def __init__(self, metric: Metric, patience: int) -> None:
         self.metric, self.patience = metric, patience
-        self.history: list[tuple[int, float]] = []
+        self.history: list[Mark] = []
 
-    def add(self, update: int, score: float) -> bool:
+    def add(self, update: int, scores: Mapping[str, float]) -> bool:
         """Note a validation; whether it is the best so far."""
-        better = not self.history or self._value(score) > max(self._value(old) for _, old in self.history)
-        self.history.append((update, score))
+        mark = Mark(update, scores[self.metric], scores["loss"])
+        better = not self.history or self._value(mark) > max(map(self._value, self.history))
+        self.history.append(mark)
         return better
 
     @property
-    def best(self) -> tuple[int, float] | None:
-        """Update and score of the best validation; of equal ones the first."""
-        return max(self.history, key=lambda entry: self._value(entry[1]), default=None)
+    def best(self) -> Mark | None:
+        """The best validation; of equal ones the first."""
+        return max(self.history, key=self._value, default=None)
 
     @property
     def is_over(self) -> bool:
         """Whether nothing has become better for too long."""
         if self.best is None or self.patience == 0:
             return False
-        since = [update for update, _ in self.history if update > self.best[0]]
-        return len(since) >= self.patience
+        return sum(mark.update > self.best.update for mark in self.history) >= self.patience
 
     def ranked(self) -> list[int]:
         """The validated updates, best first; of equal ones the earlier."""
-        return [update for update, _ in sorted(self.history, key=lambda entry: -self._value(entry[1]))]
+        return [mark.update for mark in sorted(self.history, key=self._value, reverse=True)]
 
-    def is_better(self, score: float, other: float) -> bool:
-        """Whether one score is better than another."""
-        return self._value(score) > self._value(other)
+    def is_better(self, scores: Mapping[str, float], other: Mapping[str, float]) -> bool:
+        """Whether one validation is better than another."""
+        ours, theirs = (Mark(0, one[self.metric], one["loss"]) for one in (scores, other))
+        return self._value(ours) > self._value(theirs)
 
-    def _value(self, score: float) -> float:
+    def _value(self, mark: Mark) -> tuple[float, float]:
         """Higher is better; what is not a number is worst."""
-        value = -score if self.metric == "loss" else score
-        return value if value == value else float("-inf")
+        value = -mark.score if self.metric == "loss" else mark.score
+        return (value if value == value else float("-inf"), -mark.loss if mark.loss == mark.loss else float("-inf"))
