@@ -29,7 +29,7 @@ MORE = 20  # tokens that any translation may have beyond what its source suggest
 BATCH_POSITIONS = 8_192  # sentences × the longest of them
 
 
-class Encoded(NamedTuple):
+class Marked(NamedTuple):
     """A text as ids with its marks, and whether it had to be cut."""
 
     ids: list[int]
@@ -106,7 +106,7 @@ class Translator:
         """The model as a search sees it; each kind has a state of its own."""
         return self.model
 
-    def _translation(self, source: str, encoded: Encoded, found: Found) -> Translation:
+    def _translation(self, source: str, encoded: Marked, found: Found) -> Translation:
         return Translation(
             text=self.tokenizers.target.decode(found.ids),
             score=found.log_probability / (len(found.ids) + found.finished or 1),
@@ -155,7 +155,7 @@ class Classifier:
         tokens = self.tokenizer.tokens(encoded.ids)
         return recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
 
-    def _classification(self, source: str, encoded: Encoded, row: list[float]) -> Classification:
+    def _classification(self, source: str, encoded: Marked, row: list[float]) -> Classification:
         probabilities = dict(zip(self.config.labels, row, strict=True))
         label = max(probabilities, key=lambda name: probabilities[name])
         return Classification(label, probabilities[label], probabilities, source, encoded.cut)
@@ -172,11 +172,11 @@ def evaluating(model: nn.Module) -> Iterator[None]:
         model.train(was_training)
 
 
-def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Encoded:
+def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Marked:
     """The ids of a text with the marks of the config, cut to the longest that the model reads."""
     ids = tokenizer.encode(text)
     kept = surround(ids[: config.longest], config.marks)
-    return Encoded(kept, len(ids) > config.longest)
+    return Marked(kept, len(ids) > config.longest)
 
 
 def batches_of(lengths: Sequence[int], wanted: Sequence[bool]) -> Iterator[list[int]]:

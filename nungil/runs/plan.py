@@ -1,6 +1,6 @@
 """What a recipe leaves open, worked out from the data: model sizes, batch, steps, learning rate. Each with its reason.
 
-Small data gets a small model and strong dropout. The steps of the ladder were tried on real corpora: docs/results.md.
+Small data gets a small model and strong dropout. What the ladder gives on real corpora is in docs/results.md.
 """
 
 import math
