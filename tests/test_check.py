@@ -10,6 +10,7 @@ from command import invoke
 from nungil.cli.histogram import bars
 from nungil.records import Labelled, Pair
 from nungil.text.lengths import measure, percentile, suggest_padding
+from nungil.text.snow.corpus import snow_pairs
 from nungil.text.survey import survey
 
 KOREAN, WESTERN = "눈길 하나".encode("cp949"), "un café".encode("latin-1")
@@ -345,3 +346,35 @@ def test_columns_that_cannot_be_meant(tmp_path, columns, message):
 
 def test_an_empty_name_is_no_folder():
     assert check("")[0] == 2
+
+
+def test_a_recipe_is_checked_with_the_data_it_names(tmp_path):
+    (tmp_path / "a.tsv").write_text("en\tko\n" + "".join(f"snow {n}\t눈 {n}\n" for n in range(30)))
+    (tmp_path / "good.yaml").write_text(f"data: {{train: {tmp_path / 'a.tsv'}}}\nmodel: luong\n")
+    found = invoke("check", str(tmp_path / "good.yaml"))
+    assert found.returncode == 0
+    assert found.stdout.startswith("30 pairs read, 30 left by cleaning.\n")
+    assert found.stderr.endswith(f"Next: nungil train {tmp_path / 'good.yaml'} --out runs/mine\n")
+    (tmp_path / "bad.yaml").write_text(
+        f"data: {{train: {tmp_path / 'a.tsv'}}}\nmodel: {{kind: transformer, widht: 3}}\n"
+    )
+    found = invoke("check", str(tmp_path / "bad.yaml"))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "[model] widht: no such setting; did you mean width?" in found.stderr
+
+
+def test_a_model_folder_is_checked_by_loading_it(tmp_path):
+    lines = [f"{pair.english}\t{pair.korean}\n" for pair in snow_pairs(30, lengths=(3, 5))]
+    (tmp_path / "a.tsv").write_text("".join(["en\tko\n", *lines]))
+    small = ["--steps", "1", "--set", "model.width=8", "--set", "model.heads=2", "--set", "tokenizer.unit=word"]
+    out = tmp_path / "run"
+    assert invoke("train", "--train", str(tmp_path / "a.tsv"), "--out", str(out), *small).returncode == 0
+    found = invoke("check", str(out))
+    assert found.returncode == 0
+    assert found.stdout.startswith(f"{out}: a translator from en to ko, ")
+    assert found.stdout.endswith(" parameters; its files are what config.json says.\n")
+    weights = out / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4])
+    found = invoke("check", str(out))
+    assert (found.returncode, found.stdout) == (4, "")
+    assert f"nungil: {weights}: " in found.stderr

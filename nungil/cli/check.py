@@ -5,7 +5,7 @@ import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,7 +24,10 @@ LABELS_SHOWN = 10
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files, folders or globs to train on.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE…", help="Files, folders or globs to train on; or a recipe; or a model folder."),
+    ],
     valid: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="The validation set; may be repeated.")
     ] = None,
@@ -51,19 +54,16 @@ def check(
     nungil check train.en train.ko --test test.en --test test.ko
     nungil check reviews.csv --columns review,stars --rejected dropped.tsv
     nungil check train.tsv --test test.tsv --json
+    nungil check recipe.yaml
+    nungil check runs/demo
     """
-    from nungil.text.checkup import CheckRequest
-    from nungil.text.source import CorpusSettings
-
-    reading = CorpusSettings(
-        task=task,
-        format=file_format,
-        columns=two_columns(columns),
-        encoding=encoding,
-        header=header,
-    )
+    if len(files) == 1 and (Path(files[0]) / "config.json").is_file():
+        write(_model_checked(Path(files[0])))
+        return
+    reading = {"task": task, "format": file_format, "encoding": encoding, "header": header}
     held_out = {name: given for name, given in (("test", test), ("validation", valid)) if given}
-    found = _run(CheckRequest(files, held_out, reading), rejected)
+    request = _request(files, held_out, {**reading, "columns": two_columns(columns)})
+    found = _run(request, rejected)
     for decision in found.decisions:
         say(decision)
     if as_json:
@@ -75,6 +75,39 @@ def check(
             say(f"nungil: {fault}")
         raise typer.Exit(CorpusError.exit_code)
     say(_next(found, rejected, files))
+
+
+def _is_recipe(files: list[str]) -> bool:
+    return len(files) == 1 and Path(files[0]).suffix in (".yaml", ".yml")
+
+
+def _request(files: list[str], held_out: dict[str, list[str]], reading: dict[str, Any]) -> "CheckRequest":
+    """What to look at: the files; or the data of a recipe, whose mistakes, in whatever section, are named first."""
+    from nungil.text.checkup import CheckRequest
+    from nungil.text.source import CorpusSettings
+
+    if not _is_recipe(files):
+        return CheckRequest(files, held_out, CorpusSettings(**reading))
+    from nungil.runs.recipe import read_recipe
+
+    recipe = read_recipe(Path(files[0]), {})
+    data = recipe.data
+    named = {name: given for name, given in (("test", data.test), ("validation", data.valid)) if given}
+    as_said = CorpusSettings(**data.model_dump(include=set(CorpusSettings.model_fields)))
+    return CheckRequest(data.train, named, as_said, recipe.cleaning)
+
+
+def _model_checked(folder: Path) -> str:
+    """Read a model as a user would; whatever is wrong with it ends the command in a sentence."""
+    from nungil.model.build import parameter_count
+    from nungil.model.folder import load_model
+
+    loaded = load_model(folder)
+    config = loaded.config
+    what = f"a translator from {config.source or '?'} to {config.target or '?'}"
+    if config.task == "classify":
+        what = f"a classifier with {len(config.labels):,} labels"
+    return f"{folder}: {what}, {parameter_count(loaded.model):,} parameters; its files are what config.json says."
 
 
 def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
@@ -159,4 +192,5 @@ def _next(found: "Checkup", rejected: Path | None, files: list[str]) -> str:
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
     given = " ".join(f"--train {shlex.quote(name)}" for name in files)
+    given = files[0] if _is_recipe(files) else given
     return f"Next: nungil train {given} --out runs/mine"
