@@ -22,9 +22,13 @@ class Settings(BaseModel):
 
 def read_settings(path: Path, kind: type[S]) -> S:
     """Read a YAML or JSON file (told by its ending) into settings of this kind."""
+    return build_settings(read_plain(path), kind, str(path))
+
+
+def read_plain(path: Path) -> Any:
+    """The plain values of a YAML or JSON file, told by its ending."""
     text = read_text(path)
-    loaded = parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path))
-    return build_settings(loaded, kind, str(path))
+    return parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path))
 
 
 def build_settings(loaded: object, kind: type[S], where: str) -> S:

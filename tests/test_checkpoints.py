@@ -9,6 +9,7 @@ import torch
 from small_models import recurrent, transformer
 
 from nungil.errors import CheckpointError, ResourceError
+from nungil.model.build import set_weights
 from nungil.training.checkpoint import (
     average,
     checkpoint_name,
@@ -16,7 +17,6 @@ from nungil.training.checkpoint import (
     optimizer_tensors,
     read_tensors,
     rotate,
-    set_weights,
     verify,
     weights_of,
     write_checkpoint,

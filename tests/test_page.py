@@ -98,7 +98,7 @@ document.querySelector('[tabindex="0"]').focus();
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser that nungil does not: apt-get install chromium")
 def test_a_browser_shows_the_numbers_and_follows_the_keys(tmp_path):
     path = tmp_path / "page.html"
     path.write_text(to_page(hostile()).replace("</body>", PRESS), encoding="utf-8")

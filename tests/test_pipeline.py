@@ -39,9 +39,9 @@ def classifier(tmp_path):
     return load(classifier_folder(tmp_path / "model"))
 
 
-def alike(one, other):
-    assert one._replace(score=0.0) == other._replace(score=0.0)
-    assert one.score == pytest.approx(other.score, abs=1e-5)
+def without_last_digits(translation):
+    """A translation whose score can be compared: batches of another size add up in another order."""
+    return translation._replace(score=pytest.approx(translation.score, abs=1e-5))
 
 
 # Translating
@@ -54,7 +54,7 @@ def test_translations_come_in_the_order_of_the_texts_and_empty_ones_stay_empty(t
         assert found[place] == ("", 0.0, (), "", (), True, False)
     for text, one in zip(TEXTS, found, strict=True):
         if text.strip():
-            alike(one, translator.translate(text)[0])
+            assert one == without_last_digits(translator.translate(text)[0])
             assert one.text == translator.tokenizers.target.decode(
                 [translator.tokenizers.target._number[token] for token in one.tokens]
             )
@@ -64,7 +64,7 @@ def test_batches_do_not_change_a_translation(translator, monkeypatch):
     at_once = translator.translate(TEXTS)
     monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 12)
     for one, other in zip(at_once, translator.translate(TEXTS), strict=True):
-        alike(one, other)
+        assert one == without_last_digits(other)
 
 
 def test_batches_hold_each_wanted_text_once_the_longest_first(monkeypatch):
@@ -81,7 +81,7 @@ def test_a_long_text_is_cut_and_said_to_be(luong):
     assert (whole.cut, cut.cut) == (False, True)
     assert cut.source == ten
     assert cut.source_tokens == whole.source_tokens == ("<sos>", *["snow"] * 9, "<eos>")
-    alike(whole._replace(cut=True, source=ten), cut)
+    assert whole._replace(cut=True, source=ten) == without_last_digits(cut)
 
 
 def test_a_translation_that_does_not_end_is_said_to_be_cut_off(luong):
@@ -100,7 +100,7 @@ def test_a_source_has_the_marks_of_the_config(tmp_path, marks):
 
 
 def test_a_text_is_tidied_as_training_does(luong):
-    alike(luong.translate("I \u200b like\tsnow ")[0], luong.translate("I like snow")[0])
+    assert luong.translate("I \u200b like\tsnow ") == luong.translate("I like snow")
 
 
 @pytest.mark.parametrize("name", ["luong", "bahdanau", "transformer"])

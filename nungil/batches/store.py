@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nungil.errors import CorpusError, ResourceError
+from nungil.text.atomic import sync_folder
 from nungil.text.tokenizers.base import Ids
 
 FORMAT = 1
@@ -140,9 +141,9 @@ class StoreWriter:
         manifest = self._open("store.json")
         self._write(manifest, (json.dumps(plain, indent=1) + "\n").encode())
         self._flush(manifest)
-        _sync_folder(self._beside)
+        sync_folder(self._beside)
         self._beside.rename(self.folder)
-        _sync_folder(self.folder.parent)
+        sync_folder(self.folder.parent)
 
     def _open(self, name: str) -> IO[bytes]:
         return (self._beside / name).open("wb")
@@ -180,11 +181,3 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     if not sound or not all(kind in ("<u2", "<u4") and name.isidentifier() for name, kind in plain["columns"].items()):
         raise CorpusError(f"{folder}: store.json is not of a store of format {FORMAT}; make the store again")
     return dict(plain)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

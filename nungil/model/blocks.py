@@ -16,6 +16,11 @@ from nungil.settings import Settings
 Norm = Literal["pre", "post"]
 
 
+def heads_mistake(width: int, heads: int) -> str | None:
+    """What is wrong with a width that heads are to share."""
+    return f"width {width} cannot be shared by {heads} heads; choose a multiple" if width % heads else None
+
+
 class BlockSettings(Settings):
     """The sizes of a Transformer's blocks."""
 
@@ -27,8 +32,9 @@ class BlockSettings(Settings):
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> "BlockSettings":
-        if self.width % self.heads:
-            raise ValueError(f"width {self.width} cannot be shared by {self.heads} heads; choose a multiple")
+        mistake = heads_mistake(self.width, self.heads)
+        if mistake is not None:
+            raise ValueError(mistake)
         return self
 
 

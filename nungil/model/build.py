@@ -1,9 +1,11 @@
 """From settings to a model: one dict, kind to class."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
+import torch
 from pydantic import Field
-from torch import nn
+from torch import Tensor, nn
 
 from nungil.model.classifier import AttentionClassifier, ClassifierSettings
 from nungil.model.recurrent import RecurrentSettings, RecurrentTranslator
@@ -25,6 +27,14 @@ def build_translator(settings: RecurrentSettings | TransformerSettings, vocabula
 def build_classifier(settings: ClassifierSettings, vocabulary: int, classes: int) -> AttentionClassifier:
     """A classifier with fresh weights."""
     return AttentionClassifier(settings, vocabulary, classes)
+
+
+def set_weights(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put weights into a model that has exactly these names and shapes."""
+    own = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(tensors[name])
 
 
 def parameter_count(model: nn.Module) -> int:

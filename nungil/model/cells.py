@@ -14,6 +14,13 @@ Cell = Literal["lstm", "gru", "rnn"]
 CELLS: dict[Cell, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
 
 
+def width_mistake(width: int, bidirectional: bool) -> str | None:
+    """What is wrong with a width that two directions are to share."""
+    if bidirectional and width % 2:
+        return f"width {width} is odd, but two directions share it; choose an even one"
+    return None
+
+
 class CellState(NamedTuple):
     """The state of each layer; `memory` is an LSTM's cell, the others have none."""
 

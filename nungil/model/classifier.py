@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from nungil.attention import Attention, Eye
 from nungil.attention.dropout import Dropout
-from nungil.model.blocks import BlockSettings, Norm
+from nungil.model.blocks import BlockSettings, Norm, heads_mistake
+from nungil.model.cells import width_mistake
 from nungil.model.embedding import Embedding
 from nungil.model.encoders import (
     NoEncoder,
@@ -60,10 +61,11 @@ class ClassifierSettings(Settings):
     @model_validator(mode="after")
     def _parts_fit(self) -> "ClassifierSettings":
         if self.encoder == "transformer":
-            if self.width % self.heads:
-                raise ValueError(f"width {self.width} cannot be shared by {self.heads} heads; choose a multiple")
-        elif self.encoder != "none" and self.bidirectional and self.width % 2:
-            raise ValueError(f"width {self.width} is odd, but two directions share it; choose an even one")
+            mistake = heads_mistake(self.width, self.heads)
+        else:
+            mistake = width_mistake(self.width, self.bidirectional and self.encoder != "none")
+        if mistake is not None:
+            raise ValueError(mistake)
         return self
 
     @property

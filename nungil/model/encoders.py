@@ -11,7 +11,7 @@ from nungil.attention import Eye
 from nungil.attention.attend import refuse_empty_rows
 from nungil.attention.dropout import Dropout
 from nungil.model.blocks import BlockSettings, EncoderBlock
-from nungil.model.cells import Cell, make_layer
+from nungil.model.cells import Cell, make_layer, width_mistake
 from nungil.model.embedding import sinusoids
 from nungil.model.recurrence import Walked, walk
 from nungil.model.results import Encoded
@@ -32,8 +32,9 @@ class RecurrentEncoderSettings(Settings):
 
     @model_validator(mode="after")
     def _two_directions_share_the_width(self) -> "RecurrentEncoderSettings":
-        if self.bidirectional and self.width % 2:
-            raise ValueError(f"width {self.width} is odd, but two directions share it; choose an even one")
+        mistake = width_mistake(self.width, self.bidirectional)
+        if mistake is not None:
+            raise ValueError(mistake)
         return self
 
 

@@ -6,7 +6,6 @@ settings do not imply, a tokenizer with another hash or size, links that lead ou
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +20,12 @@ from torch.overrides import TorchFunctionMode
 
 from nungil.batches.batch import Marks
 from nungil.errors import CheckpointError, ConfigError, NungilError, ResourceError, UsageError
-from nungil.model.build import Model, ModelSettings, build_classifier, build_translator
+from nungil.model.build import Model, ModelSettings, build_classifier, build_translator, set_weights
 from nungil.model.classifier import ClassifierSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.settings import Settings, build_settings, parse_json
+from nungil.text.atomic import whole_bytes
 from nungil.text.source import Task
 from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, load_tokenizers, save_tokenizers
 
@@ -107,12 +107,12 @@ def write_tokenizers(folder: Path, tokenizers: Tokenizers) -> dict[str, str]:
 def write_config(folder: Path, config: ModelConfig) -> None:
     """Write config.json, whole or not at all."""
     text = json.dumps(config.model_dump(mode="json"), ensure_ascii=False, indent=1)
-    _write_whole(folder / CONFIG, (text + "\n").encode())
+    whole_bytes(folder / CONFIG, (text + "\n").encode())
 
 
 def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Write model.safetensors, whole or not at all: a reader finds the old one or the new one."""
-    _write_whole(folder / WEIGHTS, save(dict(weights)))
+    whole_bytes(folder / WEIGHTS, save(dict(weights)))
 
 
 def load_model(folder: Path) -> Loaded:
@@ -121,9 +121,7 @@ def load_model(folder: Path) -> Loaded:
     tokenizers = read_tokenizers(folder, config)
     weights = _checked_weights(folder / WEIGHTS, config)
     model = build_model(config)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(weights[name])
+    set_weights(model, weights)
     model.eval()
     return Loaded(config, model, tokenizers)
 
@@ -232,17 +230,3 @@ def _refuse_others(
 def _refuse_links(folder: Path, path: Path) -> None:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise CheckpointError(f"{path}: leads out of the folder")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        beside.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from nungil.attention import Attention, Eye
-from nungil.model.cells import Cell, CellState, Layers
+from nungil.model.cells import Cell, CellState, Layers, width_mistake
 from nungil.model.decoders import (
     BahdanauDecoder,
     Decoder,
@@ -57,9 +57,8 @@ class RecurrentSettings(Settings):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "RecurrentSettings":
-        mistakes = []
-        if self.bidirectional and self.width % 2:
-            mistakes.append(f"width {self.width} is odd, but two directions share it; choose an even one")
+        odd = width_mistake(self.width, self.bidirectional)
+        mistakes = [] if odd is None else [odd]
         if self.input_feeding and self.decoder != "luong":
             mistakes.append(f"input_feeding is Luong's; with decoder {self.decoder} leave it out")
         if self.tie and not self.tied:

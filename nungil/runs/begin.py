@@ -38,9 +38,10 @@ def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> 
     except OSError as error:
         raise UsageError(f"{out}: the folder cannot be made: {error.strerror}") from None
     try:
-        refuse_other_task(recipe, open_data(recipe.data).task)  # before hours are spent on reading
+        opened = open_data(recipe.data)
+        refuse_other_task(recipe, opened.task)  # before hours are spent on reading
         say("Reading the data and learning how to cut it into tokens …")
-        prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed)
+        prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened)
         _write(recipe, prepared, out, say)
     except BaseException:
         _empty(out, beside)

@@ -62,16 +62,22 @@ class _Job:
 
 
 def prepare(
-    data: DataSettings, cleaning: CleaningSettings, tokenizer: TokenizerSettings, folder: Path, seed: int
+    data: DataSettings,
+    cleaning: CleaningSettings,
+    tokenizer: TokenizerSettings,
+    folder: Path,
+    seed: int,
+    opened: Opened | None = None,
 ) -> Prepared:
     """Read, clean and split the files, learn tokenizers, and store ids in folder/train and folder/valid.
 
     Whatever can be wrong with the data is found before the stores are written. If it fails, none is left behind.
+    `opened` is the data where it has been looked into already.
     """
     for name in ("train", "valid"):
         if (folder / name).exists():
             raise CorpusError(f"{folder / name}: there is something already; a store is never written over")
-    job = _Job(open_data(data), data, cleaning, tokenizer, folder, seed % 2**63)
+    job = _Job(opened or open_data(data), data, cleaning, tokenizer, folder, seed % 2**63)
     return _prepare_pairs(job) if job.opened.task == "translate" else _prepare_texts(job)
 
 

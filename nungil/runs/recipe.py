@@ -11,7 +11,7 @@ from nungil.batches.batch import Marks
 from nungil.errors import NungilError, UsageError, did_you_mean
 from nungil.model.build import ModelSettings
 from nungil.runs.data import DataSettings, open_data
-from nungil.settings import Settings, build_settings, parse_json, parse_yaml, read_text
+from nungil.settings import Settings, build_settings, read_plain
 from nungil.text.cleaning import CleaningSettings
 from nungil.text.tokenizers.train import TokenizerSettings
 from nungil.training.settings import TrainingSettings
@@ -61,12 +61,8 @@ def named_model(name: str) -> dict[str, Any]:
 def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable[str] = ()) -> Recipe:
     """A recipe from a file, with options of the command and `section.key=value` changes laid over it."""
     where = str(path) if path is not None else "command line"
-    loaded: Any = {}
-    if path is not None:
-        text = read_text(path)
-        loaded = parse_json(text, where) if path.suffix == ".json" else parse_yaml(text, where)
-    if loaded is None:
-        loaded = {}
+    loaded: Any = None if path is None else read_plain(path)
+    loaded = {} if loaded is None else loaded
     if isinstance(loaded, dict):
         loaded = _laid_over(loaded, options)
         for change in changes:

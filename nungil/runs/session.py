@@ -1,7 +1,7 @@
 """A run under way: from a folder that `begin` wrote, or that was left in the middle, to the finished model."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import torch
 
 from nungil.batches.order import Order
 from nungil.errors import CheckpointError, DivergedError, StoppedError
-from nungil.model.build import parameter_count
+from nungil.model.build import parameter_count, set_weights
 from nungil.model.folder import Loaded, build_model, read_config, read_tokenizers, write_weights
 from nungil.pipeline import opened
 from nungil.runs.begin import DATA, RECIPE
@@ -33,7 +33,6 @@ from nungil.training.checkpoint import (
     read_tensors,
     rotate,
     set_optimizer,
-    set_weights,
     weights_of,
     write_checkpoint,
 )
@@ -149,7 +148,7 @@ class Session:
             patience = self.settings.patience
             self.say(f"Stopped after {self.done:,} updates: the last {patience} validations were no better.")
 
-    def _steps(self) -> Any:
+    def _steps(self) -> Iterator[Step]:
         """The updates after those that are done."""
         settings, schedule = self.settings, self.settings.schedule
         if schedule is None:

@@ -1,4 +1,4 @@
-"""A text file that appears whole or not at all."""
+"""Files that appear whole or not at all, and are on the disk when they do."""
 
 import gzip
 import io
@@ -28,6 +28,35 @@ def whole_file(path: Path) -> Iterator[TextIO]:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def whole_bytes(path: Path, content: bytes) -> None:
+    """Write bytes beside the path, and move them there once whole: a reader finds the old ones or the new ones."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write_durably(beside, content)
+        beside.replace(path)
+    except OSError as error:
+        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write and hand over to the disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Hand the names in a folder over to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

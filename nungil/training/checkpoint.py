@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from nungil.errors import CheckpointError, ResourceError
+from nungil.text.atomic import sync_folder, write_durably
 
 NAME = re.compile(r"step-(\d{8,})")
 Tensors = dict[str, Tensor]
@@ -95,14 +96,6 @@ def weights_of(model: nn.Module) -> Tensors:
     return {name: parameter.detach().cpu().contiguous() for name, parameter in model.named_parameters()}
 
 
-def set_weights(model: nn.Module, tensors: Tensors) -> None:
-    """Put weights into a model that has exactly these names and shapes."""
-    own = dict(model.named_parameters())
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(tensors[name])
-
-
 def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> Tensors:
     """AdamW's averages, by the name of their parameter."""
     named: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
@@ -159,20 +152,3 @@ def average(places: Iterable[Path]) -> Tensors:
     if not count:
         raise CheckpointError("there is no checkpoint to average")
     return {name: (tensor / count).to(kinds[name]) for name, tensor in total.items()}
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Write and hand over to the disk."""
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Hand the names in a folder over to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
