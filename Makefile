@@ -4,11 +4,12 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install demo test quick check format bench clean
+.PHONY: help install demo test soak quick check format bench clean
 
 help:
 	@echo "make demo     train a translator and see where it looks: two minutes"
 	@echo "make test     every test"
+	@echo "make soak     kill training runs 450 times at random moments: an hour and a half"
 	@echo "make quick    the fast tests, under a minute"
 	@echo "make check    lint, format, types, import direction, file map"
 	@echo "make bench    the benchmarks, with ratios"
@@ -33,6 +34,9 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED)
 	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal
+
+soak: $(INSTALLED)
+	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal tests/test_promises.py -k kill_at_random --kills=100,50
 
 quick: $(INSTALLED)
 	@$(RUN) -m pytest -m "not slow" --hypothesis-profile=quick

@@ -8,7 +8,9 @@ NungilError
 ├── CheckpointError    4    a model file that is refused
 ├── ResourceError      5    out of memory or disk
 ├── DivergedError      6    training went to infinity
-└── StoppedError 130, 143   stopped by a signal
+├── StoppedError 130, 143   stopped by a signal
+├── LostError         75    one of several processes is gone, and this one cannot go on without it
+└── ProcessError            one of several processes ended the run; the code is its own
 """
 
 import signal
@@ -73,9 +75,28 @@ class StoppedError(NungilError):
         self.number = number
 
     @property
-    def exit_code(self) -> int:  # type: ignore[override]  # the one error whose code depends on what happened
+    def exit_code(self) -> int:  # type: ignore[override]  # the code depends on what happened
         """130 after Ctrl-C, 143 after SIGTERM."""
         return 128 + int(self.number)
+
+
+class LostError(NungilError):
+    """One of several processes is gone, and this one cannot go on without it. The other one's error is what matters."""
+
+    exit_code = 75
+
+
+class ProcessError(NungilError):
+    """One of several processes ended the run. It has said why itself, and its exit code is that of the command."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        """That of the process."""
+        return self.code
 
 
 def unreadable(path: object, error: OSError) -> CorpusError:

@@ -14,6 +14,17 @@ settings.load_profile("nungil")
 torch.set_num_threads(1)  # the models of the tests are so small that threads would only wait for each other
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kills", default="6,3", metavar="ONE,TWO", help="kills of runs in one and in two processes")
+
+
+@pytest.fixture(scope="session")
+def kills(request: pytest.FixtureRequest) -> dict[int, int]:
+    """How often a run of each model family is killed, by the number of its processes."""
+    one, two = request.config.getoption("--kills").split(",")
+    return {1: int(one), 2: int(two)}
+
+
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     torch.manual_seed(7)

@@ -12,6 +12,7 @@ import mmap
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple
@@ -161,7 +162,8 @@ class StoreWriter:
         except OSError as error:
             raise ResourceError(f"{self.folder}: the store could not be written: {error.strerror}") from None
         finally:
-            file.close()
+            with suppress(OSError):  # closing tries once more to write what did not fit
+                file.close()
 
 
 def _side_digest(name: str, ids: NDArray[Any], ends: NDArray[Any]) -> bytes:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # All that a demo writes into its folder.
 LEFT = {
-    *("README.md", "config.json", "look.html", "metrics.jsonl", "model.safetensors", "recipe.json"),
+    *("README.md", "config.json", "look.html", "metrics.jsonl", "model.safetensors", "recipe.json", "result.json"),
     *("source.json", "target.json", "checkpoints", "data", "snow"),
 }
 

@@ -8,7 +8,7 @@ import typer
 
 from nungil import __version__
 from nungil.cli import check, classify, data, demo, explain, info, look, resume, train, translate
-from nungil.errors import NungilError
+from nungil.errors import LostError, NungilError, ProcessError
 
 HELP = """Train attention models, run them, and see exactly where they look.
 
@@ -60,6 +60,10 @@ def main() -> None:
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
         app()
+    except (LostError, ProcessError) as error:  # another process has said what is the matter
+        if debug:
+            raise
+        sys.exit(error.exit_code)
     except NungilError as error:
         if debug:
             raise

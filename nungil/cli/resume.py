@@ -5,19 +5,29 @@ from typing import Annotated
 
 import typer
 
-from nungil.cli.talk import say
+from nungil.cli.talk import has_the_last_word, say
 
 
 def resume(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run that was stopped.")],
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes from now on; needs --accept-changes.")
+    ] = None,
+    accept_changes: Annotated[
+        bool, typer.Option("--accept-changes", help="Go on even if the data or the number of processes is another.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
     """Go on with a run that was stopped, from its newest checkpoint. The result is the same as if it had not been.
 
     \b
     nungil resume runs/mine
+    nungil resume runs/mine --processes 4 --accept-changes
     """
     from nungil.runs.train import resume as go_on
 
-    done = go_on(folder)
+    done = go_on(folder, processes=processes, accept_changes=accept_changes, quiet=quiet)
+    if quiet or not has_the_last_word():
+        return
     verb = "translate" if done.config.task == "translate" else "classify"
     say(f"The model and its card (README.md) are in {folder}\nNext: nungil {verb} {folder}")

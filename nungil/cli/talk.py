@@ -31,6 +31,11 @@ def say(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201
 
 
+def has_the_last_word() -> bool:
+    """Whether this is the process that a user started, or the first of those that torchrun did."""
+    return os.environ.get("RANK", "0") == "0" and "NUNGIL_LIFELINE" not in os.environ
+
+
 def readable_json(value: Any, indent: str = "") -> str:
     """JSON for people too: what fits on a line stands on one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from nungil.cli.options import two_columns
-from nungil.cli.talk import say
+from nungil.cli.talk import has_the_last_word, say
 from nungil.errors import UsageError
 
 
@@ -33,11 +33,15 @@ def train(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The new model folder.")] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; worked out by default.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes that train together; 1 by default.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(metavar="S", help="Another seed, another run.")] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="section.key=value", help="Any setting of a recipe; may be repeated."),
     ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
     """Train a translator or a classifier. What is not said is worked out, printed, and stored in the folder.
 
@@ -52,9 +56,11 @@ def train(
 
     options: dict[str, Any] = {
         **{"valid": valid, "test": test, "source": source, "target": target, "task": task},
-        **{"columns": two_columns(columns), "model": model, "steps": steps, "seed": seed},
+        **{"columns": two_columns(columns), "model": model, "steps": steps, "seed": seed, "processes": processes},
     }
-    done = run(files, out=folder, recipe=recipe, changes=tuple(changes or ()), **options)
+    done = run(files, out=folder, recipe=recipe, quiet=quiet, changes=tuple(changes or ()), **options)
+    if quiet or not has_the_last_word():
+        return
     verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
     say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")
 

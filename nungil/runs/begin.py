@@ -60,6 +60,11 @@ def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
             f"{out}: holds a model already, and training never writes over anything; choose another --out, "
             f"or go on with it: nungil resume {out}"
         )
+    if (out / DATA).is_dir():
+        raise UsageError(
+            f"{out}: holds what is left of a run that was stopped while it read its data, too early to be gone on "
+            "with; delete it, or choose another --out"
+        )
     what = "holds a model already" if (out / "config.json").exists() else "is not empty"
     raise UsageError(f"{out}: {what}, and training never writes over anything; choose another --out")
 
@@ -77,8 +82,13 @@ def _write(recipe: Recipe, prepared: Prepared, folder: Path, say: Say) -> None:
     save_prepared(replace(prepared, decisions=decisions), folder / DATA)
     write_config(folder, config)
     settled = recipe.model_copy(update={"model": plan.model, "training": plan.training})
-    with whole_file(folder / RECIPE) as file:  # last: a folder with a recipe can be gone on from
-        file.write(json.dumps(settled.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
+    write_recipe(folder, settled)  # last: a folder with a recipe can be gone on from
+
+
+def write_recipe(folder: Path, recipe: Recipe) -> None:
+    """Keep what a run is to do."""
+    with whole_file(folder / RECIPE) as file:
+        file.write(json.dumps(recipe.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
 
 
 def _empty(folder: Path, beside: Collection[str]) -> None:

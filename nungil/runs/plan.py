@@ -156,7 +156,7 @@ def _training(
             "schedule": schedule,
             "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
             "metric": asked.metric or METRICS[task][0],
-            "threads": asked.threads or torch.get_num_threads(),  # another number would add up in another order
+            "threads": asked.threads or share_of_cores(asked.processes),
         }
     )
     decisions.append(
@@ -164,6 +164,11 @@ def _training(
         f"updates, then {schedule.shape}; validation by {settled.metric} every {every:,} updates."
     )
     return settled, decisions
+
+
+def share_of_cores(processes: int) -> int:
+    """The threads of each process. They are stored with the run: another number would add up in another order."""
+    return max(1, torch.get_num_threads() // processes)
 
 
 def _schedule(model: ModelSettings, steps: int) -> ScheduleSettings:

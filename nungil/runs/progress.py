@@ -4,7 +4,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,9 +14,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from nungil.errors import ResourceError, UsageError
 from nungil.text.atomic import whole_file
+from nungil.training.settings import TrainingSettings
 from nungil.training.steps import Step
 
 Say = Callable[[str], None]
+SHOWN_ROWS = 5
 
 
 def to_stderr(text: str) -> None:
@@ -137,6 +140,61 @@ class Metrics:
         self._file.close()
         if self._board is not None:
             self._board.close()
+
+
+class Teller:
+    """Tells of a run as it goes: whoever listens, and metrics.jsonl."""
+
+    def __init__(self, folder: Path, settings: TrainingSettings, say: Say, noun: str, done: int) -> None:
+        self._pace = Pace(done, settings.steps or 1)
+        self._watch = Watch(say, self._pace, settings.log_every, noun)
+        self._metrics = Metrics(folder, settings.tensorboard, done)
+        self._every = settings.log_every
+
+    def __enter__(self) -> "Teller":
+        self._watch.__enter__()
+        self._pace.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._watch.__exit__(*error)
+        self._metrics.close()
+
+    def update(self, step: Step) -> None:
+        """An update was made, or left out."""
+        self._pace.add(step)
+        self._watch.show(step)
+        if step.skipped:
+            self._watch.say(f"update {step.number:,} was left out: its gradient is not finite ({_whereabouts(step)})")
+        if step.number % self._every == 0 or step.skipped:
+            numbers = {
+                "epoch": step.epoch,
+                "loss": step.loss,
+                "accuracy": step.accuracy,
+                "gradient": step.gradient,
+                "rate": step.rate,
+                "per_second": round(self._pace.per_second, 1),
+            }
+            self._metrics.add("train", step.number, numbers)
+
+    def validation(self, update: int, scores: Mapping[str, float], text: str) -> None:
+        """A validation has taken its time and found this."""
+        self._metrics.add("validation", update, scores)
+        self._watch.say(text)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is done meanwhile is not training."""
+        self._pace.pause()
+        yield
+        self._pace.start()
+
+
+def _whereabouts(step: Step) -> str:
+    """Which rows of the training set an update was made of."""
+    rows = [int(row) for group in step.rows for row in group]
+    named = ", ".join(map(str, rows[:SHOWN_ROWS])) + (" …" if len(rows) > SHOWN_ROWS else "")
+    return f"epoch {step.epoch + 1}; {len(rows):,} rows of data/train: {named}"
 
 
 def _cut_back(path: Path, done: int) -> None:

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from signal import Signals
 from typing import Any
 
 import torch
@@ -15,11 +17,12 @@ from nungil.model.folder import Loaded, build_model, read_config, read_tokenizer
 from nungil.pipeline import opened
 from nungil.runs.begin import DATA, RECIPE
 from nungil.runs.card import write_card
+from nungil.runs.fingerprints import Fingerprints, changes, fingerprints, other_torch
 from nungil.runs.interrupt import Interrupt
 from nungil.runs.prepare import Prepared
-from nungil.runs.progress import Metrics, Pace, Say, Watch, spell_time
+from nungil.runs.progress import Say, Teller, spell_time, to_nobody
 from nungil.runs.recipe import Recipe
-from nungil.runs.result import Run
+from nungil.runs.result import Run, write_result
 from nungil.runs.saved import load_prepared
 from nungil.runs.work import Validation, Work, work_on
 from nungil.settings import read_settings
@@ -39,6 +42,7 @@ from nungil.training.checkpoint import (
 from nungil.training.course import BEGINNING, Place
 from nungil.training.losses import Loss
 from nungil.training.optimizer import make_optimizer
+from nungil.training.ranks import ALONE, Ranks
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings
 from nungil.training.steps import Rules, Step, seed_of, train
@@ -56,12 +60,13 @@ class Session:
     optimizer: torch.optim.Optimizer
     stopper: Stopper
     say: Say
+    ranks: Ranks = ALONE
     done: int = 0
     place: Place = BEGINNING
     _saved_at: float = field(default_factory=time.perf_counter)
 
     @classmethod
-    def open(cls, folder: Path, say: Say) -> "Session":
+    def open(cls, folder: Path, say: Say, ranks: Ranks = ALONE, accept_changes: bool = False) -> "Session":
         """Read the folder of a run, and its newest checkpoint if it has one."""
         recipe = read_settings(folder / RECIPE, Recipe)
         if recipe.training.threads is not None:
@@ -77,25 +82,25 @@ class Session:
             work=work_on(loaded, opened(loaded)),
             optimizer=make_optimizer(loaded.model, recipe.training.optimizer),
             stopper=Stopper(recipe.training.metric or "loss", recipe.training.patience),
-            say=say,
+            say=say if ranks.leads else to_nobody,
+            ranks=ranks,
         )
-        place = newest(folder / "checkpoints")
-        if place is not None:
-            session._restore(place)
-        for name in drop_after(folder / "checkpoints", session.done):
-            say(f"checkpoints/{name} is broken and was passed over.")
+        session._go_to_the_newest(accept_changes)
         return session
 
     def run(self) -> Run:
-        """Train to the end, choose the weights, score them, and write the card."""
+        """Train to the end; then choose the weights, score them, and write the card."""
         began = time.perf_counter()
-        metrics = Metrics(self.folder, self.settings.tensorboard, self.done)
-        try:
-            self._train(metrics)
+        self._train()
+        if self.ranks.leads:
+            self._finish(began)
+        self.ranks.most(0)  # the others have nothing to do, but what they return is there when it is
+        return Run.read(self.folder)
+
+    def _finish(self, began: float) -> None:
+        with self._all_cores():
             validation = self._choose()
-        finally:
-            metrics.close()
-        test = self.work.score(self.prepared.test_records) if self.prepared.test_records else None
+            test = self.work.score(self.prepared.test_records) if self.prepared.test_records else None
         seconds = time.perf_counter() - began
         finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
         self.say(f"Trained in {spell_time(seconds)}.")
@@ -103,7 +108,7 @@ class Session:
         if test is not None:
             self.say(f"Test, never seen in training: {spelled(test.scores)}")
         write_card(finished, self.prepared, self.prepared.decisions, parameter_count(self._model))
-        return finished
+        write_result(finished)
 
     @property
     def settings(self) -> TrainingSettings:
@@ -118,35 +123,41 @@ class Session:
     def _total(self) -> int:
         return self.settings.steps or 1
 
-    def _train(self, metrics: Metrics) -> None:
-        """All updates that are left, or fewer if nothing improves. A signal ends it between two updates."""
+    def _train(self) -> None:
+        """All updates that are left, or fewer if nothing improves."""
         if self.done >= self._total or self.stopper.is_over:
             return
-        pace = Pace(self.done, self._total)
-        noun = "tokens" if self.prepared.task == "translate" else "texts"
-        with Interrupt() as interrupt, Watch(self.say, pace, self.settings.log_every, noun) as watch:
-            pace.start()
-            for step in self._steps():
-                self.done, self.place = step.number, step.after
-                pace.add(step)
-                watch.show(step)
-                self._log(step, pace, metrics, watch)
-                if step.number % (self.settings.validate_every or self._total) == 0 or step.number == self._total:
-                    pace.pause()
-                    watch.say(self._validate(metrics))
-                    pace.start()
-                elif interrupt.asked or time.perf_counter() - self._saved_at > 60 * self.settings.checkpoint_minutes:
-                    self._save()
-                if step.number == self._total or self.stopper.is_over:
-                    break
-                if interrupt.asked:
-                    raise StoppedError(
-                        f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
-                        interrupt.asked,
-                    )
+        with Interrupt() as interrupt:
+            if self.ranks.leads:
+                noun = "tokens" if self.prepared.task == "translate" else "texts"
+                with Teller(self.folder, self.settings, self.say, noun, self.done) as teller:
+                    self._make_updates(interrupt, teller)
+            else:
+                self._make_updates(interrupt, None)
         if self.done < self._total:
             patience = self.settings.patience
             self.say(f"Stopped after {self.done:,} updates: the last {patience} validations were no better.")
+
+    def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
+        """Update after update. A signal to any process ends all of them between the same two updates."""
+        for step in self._steps():
+            self.done, self.place = step.number, step.after
+            if teller is not None:
+                teller.update(step)
+            asked, due = self.ranks.most(interrupt.asked or 0, self._checkpoint_is_due())
+            if step.number % (self.settings.validate_every or self._total) == 0 or step.number == self._total:
+                if self._validated(teller) or step.number == self._total:
+                    return
+            elif asked or due:
+                self._save()
+            if asked:
+                raise StoppedError(
+                    f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
+                    Signals(int(asked)),
+                )
+
+    def _checkpoint_is_due(self) -> bool:
+        return time.perf_counter() - self._saved_at > 60 * self.settings.checkpoint_minutes
 
     def _steps(self) -> Iterator[Step]:
         """The updates after those that are done."""
@@ -154,41 +165,55 @@ class Session:
         if schedule is None:
             raise CheckpointError(f"{self.folder / RECIPE}: leaves the schedule open; it was not written by a run")
         order = Order(self.work.lengths(self.prepared.train), settings.batch_tokens or 1, self.recipe.seed)
-        groups = self.work.groups(self.prepared.train, order, settings.accumulation, self.place)
-        rules = Rules(lambda update: rate_at(update, schedule, self._total), settings.optimizer.clip, self.recipe.seed)
+        groups = self.work.groups(self.prepared.train, order, settings.accumulation, self.place, self.ranks)
+        rules = Rules(
+            rate_of=lambda update: rate_at(update, schedule, self._total),
+            clip=settings.optimizer.clip,
+            seed=self.recipe.seed,
+            ranks=self.ranks,
+        )
         return train(self._model, groups, self._loss, self.optimizer, rules, self.done)
 
     def _loss(self, batch: Any) -> Loss:
         return self.work.loss(batch, self.settings.label_smoothing or 0.0)
 
-    def _log(self, step: Step, pace: Pace, metrics: Metrics, watch: Watch) -> None:
-        if step.skipped:
-            watch.say(f"update {step.number:,} was left out: its gradient is not finite (epoch {step.epoch + 1})")
-        if step.number % self.settings.log_every == 0 or step.skipped:
-            numbers = {
-                "epoch": step.epoch,
-                "loss": step.loss,
-                "accuracy": step.accuracy,
-                "gradient": step.gradient,
-                "rate": step.rate,
-                "per_second": round(pace.per_second, 1),
-            }
-            metrics.add("train", step.number, numbers)
-
-    def _validate(self, metrics: Metrics) -> str:
-        """Score, keep a checkpoint, and let go of those that are not needed."""
-        _refuse_infinite(weights_of(self._model), self.done)
-        found = self._validation(len(self.stopper.history))
-        best = self.stopper.add(self.done, found.scores)
-        metrics.add("validation", self.done, found.scores)
+    def _validated(self, teller: Teller | None) -> bool:
+        """Let the first process validate while the others wait; whether training is over then."""
+        if teller is not None:
+            with teller.aside():
+                self._validate(teller)
         self._save()
+        (over,) = self.ranks.most(self.stopper.is_over)
+        return bool(over)
+
+    def _validate(self, teller: Teller) -> None:
+        """Score, and keep the weights if they are the best so far."""
+        _refuse_infinite(weights_of(self._model), self.done)
+        with self._all_cores():
+            found = self._validation(len(self.stopper.history))
+        best = self.stopper.add(self.done, found.scores)
+        mark = "  (best)" if best else ""
+        text = f"validation after {self.done:,} updates: {spelled(found.scores)}{mark}\n  {found.example}"
+        teller.validation(self.done, found.scores, text)
         if best:
             write_weights(self.folder, weights_of(self._model))
-        mark = "  (best)" if best else ""
-        return f"validation after {self.done:,} updates: {spelled(found.scores)}{mark}\n  {found.example}"
+
+    @contextmanager
+    def _all_cores(self) -> Iterator[None]:
+        """While the other processes wait, the first has their cores."""
+        threads = torch.get_num_threads()
+        torch.set_num_threads(threads * self.ranks.here)
+        yield
+        torch.set_num_threads(threads)
 
     def _save(self) -> None:
-        """A checkpoint of this update; only when it is on the disk are older ones let go."""
+        """A checkpoint of this update, by the first process; only when it is on the disk are older ones let go."""
+        if self.ranks.leads:
+            self._write_checkpoint()
+        self._saved_at = time.perf_counter()
+        self.ranks.most(0)
+
+    def _write_checkpoint(self) -> None:
         weights = weights_of(self._model)
         _refuse_infinite(weights, self.done)
         state = {
@@ -200,23 +225,42 @@ class Session:
         optimizer = optimizer_tensors(self._model, self.optimizer)
         write_checkpoint(self.folder / "checkpoints", self.done, weights, optimizer, state)
         rotate(self.folder / "checkpoints", {self._place(update) for update in (*self._candidates(), self.done)})
-        self._saved_at = time.perf_counter()
 
-    def _restore(self, place: Path) -> None:
-        """Stand where the checkpoint was written."""
+    def _go_to_the_newest(self, accept_changes: bool) -> None:
+        """Stand where the newest whole checkpoint was written, or at the beginning."""
+        place = newest(self.folder / "checkpoints")
+        if place is not None:
+            self._restore(place, accept_changes)
+        if self.ranks.leads:
+            for name in drop_after(self.folder / "checkpoints", self.done):
+                self.say(f"checkpoints/{name} is broken and was passed over.")
+
+    def _restore(self, place: Path, accept_changes: bool) -> None:
         state = read_state(place)
-        if state["fingerprints"] != self._fingerprints():
-            raise CheckpointError(
-                f"{self.folder / DATA}: the data is not that which {place.name} was trained on; "
-                "put it back, or train anew into another folder"
-            )
+        self._compare(state["fingerprints"], place, accept_changes)
         set_weights(self._model, read_tensors(place / "model.safetensors"))
         set_optimizer(self._model, self.optimizer, read_tensors(place / "optimizer.safetensors"))
         self.done, self.place = state["update"], Place(*state["place"])
         self.stopper.history = [Mark(*mark) for mark in state["history"]]
 
-    def _fingerprints(self) -> dict[str, str]:
-        return {"train": self.prepared.train.fingerprint, "valid": self.prepared.valid.fingerprint}
+    def _compare(self, before: Mapping[str, Any], place: Path, accept_changes: bool) -> None:
+        """Refuse to go on with something else, unless that is meant."""
+        self.prepared.train.verify()
+        now = self._fingerprints()
+        changed = changes(before, now)
+        if changed and not accept_changes:
+            raise CheckpointError(
+                f"{self.folder}: not what {place.name} was trained with: {'; '.join(changed)}; put it back, "
+                "train anew into another folder, or go on all the same: --accept-changes"
+            )
+        for what in changed:
+            self.say(f"Accepted: {what}.")
+        word = other_torch(before, now)
+        if word is not None:
+            self.say(word)
+
+    def _fingerprints(self) -> Fingerprints:
+        return fingerprints(self.prepared, self.work.loaded.config, self.ranks.world)
 
     def _validation(self, shown: int = 0) -> Validation:
         return self.work.validate(

@@ -1,15 +1,23 @@
-"""Whole runs: what `nungil train` and `nungil resume` do."""
+"""Whole runs: what `nungil train` and `nungil resume` do, in one process or in several."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from nungil.errors import CheckpointError, UsageError
-from nungil.runs.begin import RECIPE, begin
+import torch
+
+from nungil.errors import CheckpointError, DivergedError, ProcessError, StoppedError, UsageError
+from nungil.runs.begin import RECIPE, begin, write_recipe
+from nungil.runs.launch import hold_on, launch
+from nungil.runs.plan import share_of_cores
 from nungil.runs.progress import Say, to_nobody, to_stderr
 from nungil.runs.recipe import Recipe, read_recipe
 from nungil.runs.result import Run
 from nungil.runs.session import Session
+from nungil.settings import read_settings
+from nungil.training.ranks import Ranks, joined
+
+OF_TRAINING = ("steps", "processes")  # what is short for `training={…}`
 
 
 def train(
@@ -21,7 +29,7 @@ def train(
     changes: tuple[str, ...] = (),
     **options: Any,
 ) -> Run:
-    """What `nungil train` does. `options` are of the data (valid, test, source …), `steps`, or sections of a recipe.
+    """What `nungil train` does. `options` are of the data (valid, test, source …), `steps`, `processes`, or sections.
 
     nungil.train("pairs.tsv", source="en", target="ko", out="runs/mine", model="luong", training={"patience": 3})
     """
@@ -32,24 +40,89 @@ def train(
         if name in Recipe.model_fields:
             laid_over[name] = {**laid_over.get(name, {}), **value} if isinstance(value, Mapping) else value
         else:
-            laid_over["training" if name == "steps" else "data"][name] = value
+            laid_over["training" if name in OF_TRAINING else "data"][name] = value
     settled = read_recipe(None if recipe is None else Path(recipe), laid_over, changes)
     return run(settled, Path(out), to_nobody if quiet else to_stderr)
 
 
 def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Run:
     """Train a model into a new folder, or into one with nothing but `beside` in it."""
-    begin(recipe, out, say, beside)
-    return Session.open(out, say).run()
+    with joined() as ranks:
+        if ranks.leads:
+            begin(_as_started(recipe, ranks), out, say, beside)
+        ranks.most(0)
+        return _go_on(out, say, ranks)
 
 
-def resume(folder: str | Path, *, quiet: bool = False) -> Run:
+def resume(
+    folder: str | Path, *, processes: int | None = None, accept_changes: bool = False, quiet: bool = False
+) -> Run:
     """What `nungil resume` does: go on exactly where a run stopped. A finished run is finished once more, the same."""
     place, say = Path(folder), to_nobody if quiet else to_stderr
     if not place.is_dir():
         raise UsageError(f"{place}: there is no such folder; a run is what `nungil train` leaves")
     if not (place / RECIPE).is_file():
         raise CheckpointError(f"{place}: not a run that can be gone on with: there is no {RECIPE} in it")
-    session = Session.open(place, say)
-    say(f"Going on after update {session.done:,} of {session.settings.steps or 1:,}.")
-    return session.run()
+    hold_on()
+    with joined() as ranks:
+        if ranks.leads and processes is not None:
+            _change_processes(place, processes, accept_changes)
+        return _go_on(place, say, ranks, accept_changes, resumed=True)
+
+
+def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *, resumed: bool = False) -> Run:
+    """From where a folder stands to the end: in this process, with others that were started with it, or by new ones."""
+    training = read_settings(folder / RECIPE, Recipe).training
+    if ranks.world == 1 and training.processes > 1:
+        options = ["--accept-changes"] * accept_changes + ["--quiet"] * (say is to_nobody)
+        launch(folder, training.processes, training.threads or 1, options)
+        return Run.read(folder)
+    session = _opened(folder, say, ranks, accept_changes)
+    if resumed and session.done:
+        session.say(f"Going on after update {session.done:,} of {session.settings.steps or 1:,}.")
+    try:
+        return session.run()
+    except (StoppedError, DivergedError) as error:
+        if ranks.leads:
+            raise
+        raise ProcessError(str(error), error.exit_code) from None  # all of them have it, and the first says it
+
+
+def _opened(folder: Path, say: Say, ranks: Ranks, accept_changes: bool) -> Session:
+    """The first process opens it before the others do: what is refused is said once."""
+    if not ranks.leads:
+        ranks.most(0)
+    session = Session.open(folder, say, ranks, accept_changes)
+    if ranks.leads:
+        ranks.most(0)
+    return session
+
+
+def _as_started(recipe: Recipe, ranks: Ranks) -> Recipe:
+    """With the number of processes that torchrun has started, where it was torchrun."""
+    asked = recipe.training.processes
+    if ranks.world == 1:
+        return recipe
+    if asked not in (1, ranks.world):
+        raise UsageError(f"{ranks.world} processes were started, but the recipe says {asked}; leave one of the two out")
+    threads = recipe.training.threads or torch.get_num_threads()
+    return _with_processes(recipe, ranks.world, threads)
+
+
+def _change_processes(folder: Path, processes: int, accept_changes: bool) -> None:
+    """Let a run go on with another number of processes, if that is meant."""
+    recipe = read_settings(folder / RECIPE, Recipe)
+    before = recipe.training.processes
+    if processes == before:
+        return
+    if not accept_changes:
+        raise UsageError(
+            f"{folder}: --processes {processes}, but it was begun with {before}, and another number adds up in another "
+            "order; go on as it was begun, or add --accept-changes"
+        )
+    write_recipe(folder, _with_processes(recipe, processes, share_of_cores(processes)))
+
+
+def _with_processes(recipe: Recipe, processes: int, threads: int) -> Recipe:
+    training = recipe.training.model_copy(update={"processes": processes, "threads": threads})
+    return recipe.model_copy(update={"training": training})

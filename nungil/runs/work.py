@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from nungil.batches.batch import LabelledBatch, PairBatch, labelled_batch, marked_lengths, pair_batch
-from nungil.batches.order import Order, Rows
+from nungil.batches.order import Order, Rows, shares
 from nungil.batches.store import Store
 from nungil.model.folder import Loaded
 from nungil.pipeline import Classifier, Translator
@@ -17,6 +17,7 @@ from nungil.records import Labelled, Pair
 from nungil.scoring import score_labels, score_translations
 from nungil.training.course import Place, updates
 from nungil.training.losses import Loss, classification_loss, translation_loss
+from nungil.training.ranks import ALONE, Ranks
 from nungil.training.steps import Group
 
 Batch = TypeVar("Batch")
@@ -44,8 +45,8 @@ class Work(ABC, Generic[Batch]):
         """These rows as tensors."""
 
     @abstractmethod
-    def predictions(self, batch: Batch) -> int:
-        """What the loss is summed over."""
+    def predictions(self, order: Order, rows: Rows) -> int:
+        """What the loss of these rows is summed over."""
 
     @abstractmethod
     def loss(self, batch: Batch, smoothing: float) -> Loss:
@@ -55,12 +56,19 @@ class Work(ABC, Generic[Batch]):
     def score(self, records: Sequence[Any], shown: int = 0) -> Validation:
         """How well these records are translated or classified; the example is of record number `shown`."""
 
-    def groups(self, store: Store, order: Order, accumulation: int, start: Place) -> Iterator[Group[Batch]]:
-        """The batches of each update, from a place on, without end."""
+    def groups(
+        self, store: Store, order: Order, accumulation: int, start: Place, ranks: Ranks = ALONE
+    ) -> Iterator[Group[Batch]]:
+        """The batches of each update, from a place on, without end.
+
+        Of several processes each gets its share, so that together they see what one would see.
+        """
         for update in updates(order, accumulation, start):
-            batches = [self.batch(store, rows) for rows in update.groups]
+            mine = [share[ranks.rank] for share in shares(update.groups, ranks.world)]
+            batches = [self.batch(store, rows) for rows in mine if len(rows)]
+            predictions = sum(self.predictions(order, rows) for rows in update.groups)
             store.release()  # rows lie anywhere: a few batches would touch every page of the store
-            yield Group(batches, sum(map(self.predictions, batches)), update.epoch, update.after)
+            yield Group(batches, predictions, update.epoch, update.after, update.groups)
 
     def validate(self, store: Store, records: Sequence[Any], budget: int, shown: int = 0) -> Validation:
         """The loss on every row, and the scores of the records they are of."""
@@ -91,9 +99,9 @@ class Translating(Work[PairBatch]):
         """Pairs as tensors."""
         return pair_batch(store, rows, self.loaded.config.marks)
 
-    def predictions(self, batch: PairBatch) -> int:
-        """Target tokens."""
-        return int(batch.target_keep.sum())
+    def predictions(self, order: Order, rows: Rows) -> int:
+        """Target tokens, and the end of each sentence."""
+        return int(order.lengths[1][rows].sum())
 
     def loss(self, batch: PairBatch, smoothing: float) -> Loss:
         """Cross-entropy of the target."""
@@ -127,9 +135,9 @@ class Classifying(Work[LabelledBatch]):
         """Texts as tensors."""
         return labelled_batch(store, rows, self.loaded.config.marks)
 
-    def predictions(self, batch: LabelledBatch) -> int:
+    def predictions(self, order: Order, rows: Rows) -> int:  # noqa: ARG002  a text has one label, however long it is
         """Texts."""
-        return len(batch.label)
+        return len(rows)
 
     def loss(self, batch: LabelledBatch, smoothing: float) -> Loss:
         """Cross-entropy of the label."""

@@ -80,7 +80,17 @@ def rotate(folder: Path, keep: Iterable[Path]) -> None:
     kept = set(keep)
     for place in checkpoints(folder):
         if place not in kept:
-            shutil.rmtree(place, ignore_errors=True)
+            _delete(place)
+
+
+def _delete(place: Path) -> None:
+    """Take its name away first: whoever is killed while deleting leaves no half of a checkpoint."""
+    gone = place.with_name(f".{place.name}.gone-{os.getpid()}")
+    try:
+        place.rename(gone)
+    except OSError:
+        return  # it may stay
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def read_tensors(path: Path) -> Tensors:
@@ -126,10 +136,15 @@ def newest(folder: Path) -> Path | None:
 
 
 def drop_after(folder: Path, update: int) -> list[str]:
-    """Delete the checkpoints after an update, which are broken, or it would be one of them; return their names."""
+    """Delete the checkpoints after an update, which are broken, or it would be one of them; return their names.
+
+    What a run left that was killed while it wrote or deleted goes too.
+    """
     broken = [place for place in checkpoints(folder) if int(place.name.removeprefix("step-")) > update]
     for place in broken:
-        shutil.rmtree(place, ignore_errors=True)
+        _delete(place)
+    for remains in folder.glob(".step-*"):
+        shutil.rmtree(remains, ignore_errors=True)
     return [place.name for place in broken]
 
 

@@ -33,6 +33,11 @@ class TrainingSettings(Settings):
     checkpoint_minutes: float = Field(
         10.0, gt=0, description="Minutes after which a checkpoint is written even if no validation is due."
     )
-    threads: int | None = Field(None, ge=1, le=1_024, description="Processor threads; by default one per core.")
+    processes: int = Field(
+        1, ge=1, le=1_024, description="Processes that train together, each on a share of every batch."
+    )
+    threads: int | None = Field(
+        None, ge=1, le=1_024, description="Processor threads of each process; by default the cores are shared out."
+    )
     log_every: int = Field(50, ge=1, description="Updates between lines of the log.")
     tensorboard: bool = Field(False, description="Write the same numbers for TensorBoard, into DIR/tensorboard.")

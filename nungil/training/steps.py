@@ -8,21 +8,27 @@ from typing import Generic, NamedTuple, TypeVar
 import torch
 from torch import nn
 
+from nungil.batches.order import Rows
 from nungil.errors import DivergedError
 from nungil.training.course import Place
 from nungil.training.losses import Loss
+from nungil.training.ranks import ALONE, Ranks
 
 Batch = TypeVar("Batch")
 PATIENCE = 10  # updates in a row whose gradient is not finite before a run is given up
 
 
 class Group(NamedTuple, Generic[Batch]):
-    """The batches of one update, how many predictions they hold in all, and the place to go on from after it."""
+    """The batches of one update, and the place to go on from after it.
+
+    Where several processes train together, `batches` are those of this one, the rest is of all.
+    """
 
     batches: Sequence[Batch]
     predictions: int
     epoch: int
     after: Place
+    rows: Sequence[Rows] = ()
 
 
 class Step(NamedTuple):
@@ -37,6 +43,7 @@ class Step(NamedTuple):
     rate: float
     after: Place
     skipped: bool = False
+    rows: Sequence[Rows] = ()
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Rules:
     rate_of: Callable[[int], float]
     clip: float
     seed: int
-    rank: int = 0
+    ranks: Ranks = ALONE
 
 
 def train(
@@ -60,7 +67,8 @@ def train(
     """Updates without end, numbered from `done` + 1.
 
     The loss is summed over predictions and divided by those of the whole group, so that cutting a batch into
-    micro-batches changes nothing. A gradient that is not finite makes no update; too many in a row end the run.
+    micro-batches, or among processes, changes nothing. A gradient that is not finite makes no update; too many in a row
+    end the run.
     """
     failed = 0
     for number, group in enumerate(groups, done + 1):
@@ -70,6 +78,7 @@ def train(
             _accumulate(loss_of, batch, group.predictions, rules, (number, place))
             for place, batch in enumerate(group.batches)
         ]
+        rules.ranks.add_gradients(model.parameters())
         gradient = float(nn.utils.clip_grad_norm_(model.parameters(), rules.clip))
         rate = rules.rate_of(number)
         finite = gradient - gradient == 0
@@ -78,7 +87,7 @@ def train(
                 part["lr"] = rate
             optimizer.step()
         failed = 0 if finite else failed + 1
-        loss, right = sum(loss.plain for loss in losses), sum(loss.right for loss in losses)
+        loss, right = rules.ranks.total(sum(loss.plain for loss in losses), sum(loss.right for loss in losses))
         yield Step(
             number,
             group.epoch,
@@ -89,6 +98,7 @@ def train(
             rate,
             group.after,
             not finite,
+            group.rows,
         )
         if failed == PATIENCE:
             raise DivergedError(
@@ -101,7 +111,7 @@ def _accumulate(
     loss_of: Callable[[Batch], Loss], batch: Batch, predictions: int, rules: Rules, where: tuple[int, int]
 ) -> Loss:
     """Add the gradient of one micro-batch. Its randomness comes from its place alone: no random state is kept."""
-    torch.manual_seed(seed_of(rules.seed, *where, rules.rank))
+    torch.manual_seed(seed_of(rules.seed, *where, rules.ranks.rank))
     loss = loss_of(batch)
     (loss.total / predictions).backward()  # type: ignore[no-untyped-call]
     return loss

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nungil.text.atomic import whole_bytes
+
 PAD, UNK, SOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
 
@@ -72,4 +74,4 @@ class Tokenizer(ABC):
 
     def save(self, path: Path) -> None:
         """Write the tokenizer to a file."""
-        path.write_bytes(self.to_bytes())
+        whole_bytes(path, self.to_bytes())

@@ -1,0 +1,128 @@
+"""Several processes for one run: start them, pass signals on, and end all of them when one ends badly.
+
+Each is `nungil resume FOLDER` with a rank in its environment, named as torchrun names it. All write to the same
+terminal, and only the first talks, so that an error is read when it happens. A pipe ties them to this process: when it
+is gone, even by kill −9, they end too.
+"""
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from nungil.errors import LostError, NungilError, ProcessError, StoppedError
+from nungil.runs.interrupt import SIGNALS
+from nungil.training.ranks import MEETING
+
+NUNGIL = (sys.executable, "-m", "nungil")
+LIFELINE = "NUNGIL_LIFELINE"  # the end of a pipe that this process holds the other end of
+GRACE = 3.0  # seconds that the others have to end by themselves, when one has ended
+Ended = tuple[int, int]  # rank and exit code
+
+
+def launch(
+    folder: Path, processes: int, threads: int, options: Sequence[str] = (), command: Sequence[str] = NUNGIL
+) -> None:
+    """Go on with the run of a folder in so many processes, to its end."""
+    with tempfile.TemporaryDirectory(prefix="nungil-") as meeting, _lifeline() as line:
+        children: list[subprocess.Popen[bytes]] = []
+        with _signals_passed_on(children):
+            for rank in range(processes):
+                told = _environment(rank, processes, threads, Path(meeting) / "meeting", line)
+                arguments = [*command, "resume", str(folder), *options]
+                children.append(subprocess.Popen(arguments, env=told, pass_fds=[line], start_new_session=True))
+            ended = _watch(children)
+    bad = [one for one in ended if one[1] != 0]
+    if bad:
+        raise _error(bad, processes, folder)
+
+
+def hold_on() -> None:
+    """Tie this process to the one that started it, if that was `launch`."""
+    told = os.environ.get(LIFELINE)
+    if told is not None:
+        threading.Thread(target=_end_with, args=(int(told),), daemon=True).start()
+
+
+def _end_with(line: int) -> None:
+    os.read(line, 1)  # comes back only when nobody holds the other end any more
+    os._exit(LostError.exit_code)
+
+
+@contextmanager
+def _lifeline() -> Iterator[int]:
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def _environment(rank: int, processes: int, threads: int, meeting: Path, line: int) -> dict[str, str]:
+    told: dict[str, object] = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": processes, "LOCAL_WORLD_SIZE": processes}
+    told |= {MEETING: meeting, LIFELINE: line, "OMP_NUM_THREADS": threads}
+    loopback = [name for _, name in socket.if_nameindex() if name in ("lo", "lo0")]
+    if loopback:  # they talk within this machine: nobody outside can listen or join
+        told["GLOO_SOCKET_IFNAME"] = loopback[0]
+    return {**os.environ, **{name: str(value) for name, value in told.items()}}
+
+
+@contextmanager
+def _signals_passed_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+    """Each signal goes to all of them once: they have a session of their own, where Ctrl-C does not reach them."""
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        del frame
+        for child in children:
+            child.send_signal(number)
+
+    if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no handlers
+        yield
+        return
+    before = {number: signal.signal(number, pass_on) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watch(children: Sequence[subprocess.Popen[bytes]]) -> list[Ended]:
+    """Wait for all of them; when one has ended badly, not for long. In the order in which they ended."""
+    reports: queue.Queue[Ended] = queue.Queue()
+    for rank, child in enumerate(children):
+        threading.Thread(target=lambda r=rank, c=child: reports.put((r, c.wait())), daemon=True).start()
+    ended: list[Ended] = []
+    try:
+        while len(ended) < len(children) and all(code == 0 for _, code in ended):
+            ended.append(reports.get())
+        while len(ended) < len(children):
+            ended.append(reports.get(timeout=GRACE))
+    except queue.Empty:
+        pass  # those that are left are stopped
+    finally:
+        for child in children:
+            child.kill()
+    return ended
+
+
+def _error(ended: Sequence[Ended], processes: int, folder: Path) -> NungilError:
+    """The error of the first that did not merely end because another one had."""
+    rank, code = next((one for one in ended if one[1] != LostError.exit_code), ended[0])
+    if code < 0:
+        number = signal.Signals(-code)
+        return StoppedError(
+            f"process {rank} of {processes} was ended by {number.name}, and the others with it; "
+            f"next: nungil resume {folder}",
+            number,
+        )
+    return ProcessError(f"process {rank} of {processes} ended with exit code {code}, and said why", code)

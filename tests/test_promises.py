@@ -1,0 +1,551 @@
+"""What users may rely on when a run is stopped, killed, starved or fed with nonsense: ten promises, each shown."""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from command import invoke, run
+from hypothesis import given
+from hypothesis import strategies as st
+from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_update, start, wait_for_update
+
+from nungil.batches.order import Order, shares
+from nungil.errors import StoppedError
+from nungil.runs.progress import to_nobody
+from nungil.runs.recipe import Recipe
+from nungil.runs.session import Session
+from nungil.settings import read_settings
+from nungil.text import atomic
+from nungil.training import checkpoint
+from nungil.training.checkpoint import checkpoints, newest, read_tensors, write_checkpoint
+from nungil.training.course import BEGINNING, updates
+
+RANK = str(Path(__file__).with_name("rank.py"))
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--log-dir", os.devnull]
+PROCESSES = [1, pytest.param(2, marks=pytest.mark.slow)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Runs that nothing happened to, by family, number of processes and further settings; each is made once."""
+    made = {}
+
+    def get(family, processes=1, *settings):
+        key = family, processes, settings
+        if key not in made:
+            folder = tmp_path_factory.mktemp(family)
+            changes = [part for setting in settings for part in ("--set", setting)]
+            arguments = [*arguments_of(family, folder), *changes, "--processes", str(processes)]
+            found = (invoke if processes == 1 else run)(*arguments, "--out", str(folder / "run"))
+            assert found.returncode == 0, found.stderr
+            made[key] = arguments, folder / "run"
+        return made[key]
+
+    return get
+
+
+@pytest.fixture
+def begun(undisturbed, tmp_path):
+    """The folder of a run that has read its data and made no update yet."""
+
+    def get(family, processes=1, *settings):
+        _, whole = undisturbed(family, processes, *settings)
+        shutil.copytree(whole, tmp_path / "run")
+        for name in ("checkpoints", "metrics.jsonl", "model.safetensors", "README.md", "result.json"):
+            path = tmp_path / "run" / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return tmp_path / "run", whole
+
+    return get
+
+
+def stop_at(folder, update):
+    """Go on in this process, and get a signal when the run says that it has made this update."""
+
+    def hear(text):
+        if text.startswith(f"update {update} of"):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(StoppedError) as caught:
+        Session.open(folder, hear).run()
+    assert str(caught.value) == f"stopped after update {update}, which is saved; next: nungil resume {folder}"
+    assert caught.value.exit_code == 143
+    assert newest_update(folder) == update
+
+
+def resumed(folder):
+    found = run("resume", str(folder))
+    assert found.returncode == 0, found.stderr
+    return found.stderr
+
+
+def happen(folder, what, update, processes=2):
+    """Run processes of which the second has something happen to it."""
+    code = (
+        "import sys; from pathlib import Path; from nungil.runs.launch import launch; from nungil.errors import *\n"
+        "try: launch(Path(sys.argv[1]), int(sys.argv[2]), 1, (), [sys.executable, *sys.argv[3:]])\n"
+        "except NungilError as error: print('END', error, file=sys.stderr); sys.exit(error.exit_code)"
+    )
+    arguments = [sys.executable, "-c", code, folder, processes, RANK, what, 1, update]
+    return subprocess.run(list(map(str, arguments)), capture_output=True, text=True, timeout=120)
+
+
+def updates_of_epoch(folder):
+    """How many updates the first epoch of a run has."""
+    session = Session.open(folder, to_nobody)
+    order = Order(session.work.lengths(session.prepared.train), session.settings.batch_tokens, session.recipe.seed)
+    return -(-len(order.epoch(0)) // session.settings.accumulation)
+
+
+# 1: stop anywhere, resume, and the bytes are the same
+
+
+@pytest.mark.parametrize("family", SMALL)
+@pytest.mark.parametrize("settings", [(), ("training.accumulation=3",)], ids=["", "accumulating"])
+def test_promise_01_resume_is_exact_wherever_it_was_stopped(family, settings, begun, tmp_path):
+    folder, whole = begun(family, 1, *settings)
+    epoch = updates_of_epoch(folder)
+    assert 1 < epoch < UPDATES / 2, "there is a middle of an epoch, and an epoch after it"
+    for stops in sorted({(1,), (epoch // 2,), (epoch,), (epoch + 1, epoch + 2), (UPDATES - 1,)}):
+        copy = tmp_path / "-".join(map(str, ("stopped", *stops)))
+        shutil.copytree(folder, copy)
+        for stop in stops:
+            stop_at(copy, stop)
+        assert invoke("resume", str(copy)).returncode == 0
+        assert left(copy) == left(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("family", "settings", "stops"),
+    [
+        ("lstm", (), (1, "epoch", 9)),
+        ("lstm", ("training.accumulation=3",), (5,)),
+        ("transformer", (), (4,)),
+        ("classifier", (), ("epoch",)),
+    ],
+)
+def test_promise_01_with_two_processes_too(family, settings, stops, begun):
+    folder, whole = begun(family, 2, *settings)
+    epoch = updates_of_epoch(folder)
+    for stop in (epoch if stop == "epoch" else stop for stop in stops):
+        assert happen(folder, "signal", stop).returncode == 143
+        assert newest_update(folder) == stop
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+@pytest.mark.slow
+def test_promise_01_with_three_processes_too(begun):
+    folder, whole = begun("lstm", 3)
+    assert happen(folder, "signal", 7, processes=3).returncode == 143
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+def test_promise_01_metrics_are_cut_back_to_the_checkpoint(begun):
+    folder, whole = begun("lstm")
+    stop_at(folder, 7)
+    with (folder / "metrics.jsonl").open("a") as file:  # a run that was killed has logged more than it has saved
+        file.write('{"kind": "train", "update": 8, "loss": 1.0}\n{"kind": "train", "upd')
+    assert invoke("resume", str(folder)).returncode == 0
+    assert left(folder)[2] == left(whole)[2]
+
+
+def test_a_finished_run_can_be_resumed_and_stays_what_it_is(undisturbed):
+    _, whole = undisturbed("lstm")
+    before = left(whole)
+    found = invoke("resume", str(whole))
+    assert found.returncode == 0, found.stderr
+    assert f"Going on after update {UPDATES} of {UPDATES}." in found.stderr
+    assert left(whole) == before
+
+
+# 2: order and randomness are pure functions; any number of processes sees the same batches
+
+lengths = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 11)), min_size=1, max_size=60)
+
+
+@given(lengths, st.integers(1, 4), st.integers(1, 5), st.integers(0, 30))
+def test_promise_02_many_processes_see_the_same_batches_as_one(rows, accumulation, world, cut):
+    order = Order([np.array(side) for side in zip(*rows, strict=True)], 24, seed=3)
+    course = updates(order, accumulation, BEGINNING)
+    place = BEGINNING
+    for _ in range(cut):
+        place = next(course).after
+    for _, update in zip(range(3), updates(order, accumulation, place), strict=False):
+        dealt = list(shares(update.groups, world))
+        seen = sorted(int(row) for share in dealt for part in share for row in part)
+        assert seen == sorted(int(row) for group in update.groups for row in group)
+        sizes = [sum(len(share[rank]) for share in dealt) for rank in range(world)]
+        if accumulation == 1:
+            assert max(sizes) - min(sizes) <= 1, "none of them waits for another"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", SMALL)
+def test_promise_02_two_processes_learn_what_one_does(family, undisturbed):
+    """Without dropout nothing is drawn, and only the order of a sum differs."""
+    settings = ("model.dropout=0", "training.accumulation=3")
+    one, two = (left(undisturbed(family, processes, *settings)[1])[2] for processes in (1, 2))
+    assert len(one) == len(two) > UPDATES
+    for line, other in zip(one, two, strict=True):
+        names = ["loss", "gradient", "accuracy"] if line["kind"] == "train" else ["loss"]
+        assert [other[name] for name in names] == pytest.approx([line[name] for name in names], rel=1e-3)
+
+
+# 3: a checkpoint is whole or absent
+
+
+def killed_and_resumed(folder, whole, kills, seed):
+    """Kill −9 at random moments and resume, again and again; what is left must be what an undisturbed run leaves."""
+    draw = random.Random(seed)
+    while kills:
+        out = folder.with_name(f"{folder.name}-{kills}")
+        shutil.copytree(folder, out)
+        while kills and not (out / "README.md").exists():
+            killed(out, draw)
+            kills -= 1
+        resumed(out)
+        assert left(out) == left(whole)
+
+
+def killed(out, draw):
+    """Go on with a run, and kill it, or one of its processes, somewhere in the fifth of it that comes then."""
+    first = newest_update(out) if checkpoints(out / "checkpoints") else 0
+    with start("resume", out) as process:
+        wait_for_update(process, min(UPDATES, first + draw.randint(1, UPDATES // 5)))
+        try:
+            process.communicate(timeout=draw.uniform(0, 0.05))
+        except subprocess.TimeoutExpired:
+            os.kill(draw.choice([process.pid, *children(process.pid)]), signal.SIGKILL)
+            process.communicate(timeout=20)  # all of its processes let go of stderr
+    for place in checkpoints(out / "checkpoints"):
+        checkpoint.verify(place)
+
+
+def children(pid):
+    """The processes that a process has started."""
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("family", SMALL)
+def test_promise_03_kill_at_random_moments(family, processes, begun, kills):
+    folder, whole = begun(family, processes, OFTEN)
+    killed_and_resumed(folder, whole, kills[processes], f"{family} {processes}")
+
+
+def test_promise_03_a_broken_checkpoint_is_passed_over(begun):
+    folder, whole = begun("lstm")
+    stop_at(folder, EVERY + 5)
+    last = checkpoints(folder / "checkpoints")[-1] / "model.safetensors"
+    last.write_bytes(last.read_bytes()[:-1] + b"?")
+    found = invoke("resume", str(folder))
+    assert found.returncode == 0, found.stderr
+    assert f"checkpoints/{last.parent.name} is broken and was passed over." in found.stderr
+    assert f"Going on after update {EVERY} of {UPDATES}." in found.stderr
+    assert left(folder) == left(whole)
+
+
+# 4: the order of writing
+
+
+def test_promise_04_everything_is_durable_before_it_is_named(tmp_path, monkeypatch):
+    done = []
+
+    def noted(name, function):
+        def call(*arguments, **options):
+            done.append((name, *(Path(str(one)).name for one in arguments if isinstance(one, str | Path))))
+            return function(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(os, "fsync", noted("sync", os.fsync))
+    monkeypatch.setattr(checkpoint, "write_durably", noted("write", atomic.write_durably))
+    monkeypatch.setattr(checkpoint, "sync_folder", noted("folder", atomic.sync_folder))
+    monkeypatch.setattr(Path, "rename", noted("rename", Path.rename))
+    write_checkpoint(tmp_path / "checkpoints", 7, {"a": torch.ones(2)}, {"a/step": torch.ones(1)}, {"update": 7})
+    beside = next(name for kind, name, *_ in (one for one in done if one[0] == "rename"))
+    written = ["model.safetensors", "optimizer.safetensors", "state.json", "manifest.json"]
+    expected = [step for name in written for step in (("write", name), ("sync",))]
+    expected += [
+        ("folder", beside),
+        ("sync",),
+        ("rename", beside, "step-00000007"),
+        ("folder", "checkpoints"),
+        ("sync",),
+    ]
+    assert done == expected
+
+
+# 5: rotation
+
+
+def test_promise_05_rotation_never_takes_the_best_nor_the_last_finite_one(begun, monkeypatch):
+    folder, _ = begun("transformer")
+    stop_at(folder, EVERY + 3)
+    best = checkpoints(folder / "checkpoints")[0].name
+    assert best == f"step-{EVERY:08d}"
+
+    def spoiled(session, batch):
+        for parameter in session._model.parameters():
+            parameter.data.fill_(torch.nan)
+        return true_loss(session, batch)
+
+    true_loss = Session._loss
+    monkeypatch.setattr(Session, "_loss", spoiled)
+    found = invoke("resume", str(folder))
+    assert found.returncode == 6
+    assert "training diverged" in found.stderr
+    kept = [place.name for place in checkpoints(folder / "checkpoints")]
+    assert kept == [best, f"step-{EVERY + 3:08d}"]
+    for place in kept:
+        tensors = read_tensors(folder / "checkpoints" / place / "model.safetensors")
+        assert all(bool(tensor.isfinite().all()) for tensor in tensors.values())
+
+
+# 6: a full disk
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", PROCESSES)
+def test_promise_06_a_full_disk_leaves_the_checkpoint_before(processes, begun):
+    folder, whole = begun("lstm", processes)
+    with start("resume", folder) as process:
+        wait_for_update(process, 9)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    before = newest(folder / "checkpoints")
+    most = (before / "model.safetensors").stat().st_size - 1
+    found = run("resume", str(folder), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+    assert found.returncode == 5, found.stderr
+    assert re.search(r"nungil: .*model\.safetensors: cannot be written: File too large", found.stderr)
+    assert found.stderr.count("nungil:") == 1
+    assert "Traceback" not in found.stderr
+    assert newest(folder / "checkpoints") == before
+    assert [path.name for path in (folder / "checkpoints").iterdir() if path.name.startswith(".")] == []
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+def test_promise_06_also_while_the_data_is_read(undisturbed, tmp_path):
+    arguments, _ = undisturbed("lstm")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))  # noqa: E731
+    found = run(*arguments, "--out", str(tmp_path / "runs" / "run"), preexec_fn=limit)
+    assert found.returncode == 5, found.stderr
+    assert "File too large" in found.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+# 7: infinity
+
+
+@pytest.mark.slow
+def test_promise_07_infinity_on_one_process_is_left_out_by_both(begun):
+    folder, _ = begun("lstm", 2)
+    found = happen(folder, "infinity", 5)
+    assert found.returncode == 0, found.stderr
+    told = re.findall(r"update (\d+) was left out: its gradient is not finite \((.*)\)", found.stderr)
+    assert [number for number, _ in told] == ["5"]
+    assert re.fullmatch(r"epoch 1; \d+ rows of data/train: (\d+, ){4}\d+ …", told[0][1])
+    assert found.stderr.count("left out") == 1, "said once, though both leave it out"
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    by_update = {line["update"]: line for line in lines if line["kind"] == "train"}
+    assert by_update[5]["gradient"] is None
+    assert by_update[6]["gradient"] > 0
+
+
+def test_promise_07_too_many_in_a_row_have_an_exit_code_of_their_own(begun, monkeypatch):
+    folder, _ = begun("classifier")
+    true_loss = Session._loss
+
+    def infinite(session, batch):
+        loss = true_loss(session, batch)
+        return loss._replace(total=loss.total * torch.inf)
+
+    monkeypatch.setattr(Session, "_loss", infinite)
+    found = invoke("resume", str(folder))
+    assert found.returncode == 6
+    assert found.stderr.strip().splitlines()[-1] == (
+        "nungil: training diverged: the gradient was not finite in 10 updates in a row, up to 10; "
+        "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+    )
+
+
+# 8: signals
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("processes", "number", "code"), [(1, signal.SIGINT, 130), (1, signal.SIGTERM, 143), (2, signal.SIGINT, 130)]
+)
+def test_promise_08_a_signal_ends_it_between_two_updates(processes, number, code, begun):
+    folder, whole = begun("transformer", processes)
+    with start("resume", folder) as process:
+        wait_for_update(process, 5)
+        process.send_signal(number)
+        told = process.stderr.read()
+    assert process.returncode == code
+    assert told.strip().splitlines()[-1].endswith(f"which is saved; next: nungil resume {folder}")
+    assert told.count("nungil: ") == 1
+    assert "Traceback" not in told
+    assert 5 <= newest_update(folder) < UPDATES
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+@pytest.mark.slow
+def test_promise_08_under_torchrun_a_signal_to_any_process_saves(undisturbed, tmp_path):
+    arguments, whole = undisturbed("lstm", 2)
+    asked = [RANK, "signal", "1", "11", *arguments[:-2], "--out", str(tmp_path / "run")]
+    found = subprocess.run([*TORCHRUN, *asked], capture_output=True, text=True, timeout=120)
+    assert found.returncode != 0
+    assert "stopped after update 11, which is saved" in found.stderr
+    assert newest_update(tmp_path / "run") == 11
+    again = [*TORCHRUN, "-m", "nungil", "resume", str(tmp_path / "run")]
+    found = subprocess.run(again, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0, found.stderr
+    assert left(tmp_path / "run") == left(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_promise_08_a_second_signal_ends_it_at_once(processes, begun):
+    folder, _ = begun("lstm", processes)
+    with start("resume", folder) as process:
+        wait_for_update(process, 3)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert process.returncode in (-signal.SIGTERM, 143)
+
+
+# 9: nothing is written over
+
+
+def test_promise_09_train_refuses_a_folder_that_holds_a_run(undisturbed):
+    arguments, whole = undisturbed("lstm")
+    before = left(whole)
+    found = invoke(*arguments, "--out", str(whole))
+    assert found.returncode == 2
+    assert f"or go on with it: nungil resume {whole}" in found.stderr
+    assert left(whole) == before
+
+
+def test_promise_09_and_what_a_kill_left_while_the_data_was_read(undisturbed, tmp_path):
+    arguments, _ = undisturbed("lstm")
+    (tmp_path / "run" / "data").mkdir(parents=True)
+    found = invoke(*arguments, "--out", str(tmp_path / "run"))
+    assert found.returncode == 2
+    assert "left of a run that was stopped while it read its data" in found.stderr
+
+
+# 10: another run is not gone on with
+
+
+def test_promise_10_changed_data_is_refused_unless_it_is_meant(begun):
+    folder, _ = begun("lstm")
+    stop_at(folder, 7)
+    put_other_data(folder)
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    assert found.stderr == (
+        f"nungil: {folder}: not what step-00000007 was trained with: the training data was changed; put it back, "
+        "train anew into another folder, or go on all the same: --accept-changes\n"
+    )
+    found = invoke("resume", str(folder), "--accept-changes")
+    assert found.returncode == 0, found.stderr
+    assert "Accepted: the training data was changed." in found.stderr
+
+
+def put_other_data(folder):
+    """Another training set, which is whole in itself, in the place of that of a run."""
+    shutil.rmtree(folder / "data" / "train")
+    shutil.copytree(folder / "data" / "valid", folder / "data" / "train")
+
+
+def test_promise_10_a_flipped_id_is_noticed(begun):
+    folder, _ = begun("lstm")
+    stop_at(folder, 7)
+    ids = folder / "data" / "train" / "source.ids"
+    content = bytearray(ids.read_bytes())
+    content[4] ^= 1
+    ids.write_bytes(content)
+    found = invoke("resume", str(folder))
+    assert found.returncode == 3
+    assert "the stored ids were changed since they were written" in found.stderr
+
+
+def test_promise_10_another_vocabulary_is_refused(begun):
+    folder, _ = begun("lstm")
+    stop_at(folder, 7)
+    tokenizer = folder / "source.json"
+    tokenizer.write_text(tokenizer.read_text() + "\n")
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    assert "source.json" in found.stderr
+
+
+@pytest.mark.slow
+def test_promise_10_another_number_of_processes_is_refused_unless_it_is_meant(begun):
+    folder, _ = begun("lstm", 2)
+    assert happen(folder, "signal", 7).returncode == 143
+    found = invoke("resume", str(folder), "--processes", "1")
+    assert found.returncode == 2
+    assert found.stderr.strip() == (
+        f"nungil: {folder}: --processes 1, but it was begun with 2, and another number adds up in another order; "
+        "go on as it was begun, or add --accept-changes"
+    )
+    found = subprocess.run(
+        [*TORCHRUN[:-3], "3", *TORCHRUN[-2:], "-m", "nungil", "resume", str(folder)], capture_output=True, text=True
+    )
+    assert found.returncode != 0
+    assert "it was trained by 2 processes, and now by 3 processes" in found.stderr
+    found = invoke("resume", str(folder), "--processes", "1", "--accept-changes")
+    assert found.returncode == 0, found.stderr
+    assert "Accepted: it was trained by 2 processes, and now by one process." in found.stderr
+    assert read_settings(folder / "recipe.json", Recipe).training.processes == 1
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "not a run that can be gone on with" in invoke("resume", str(tmp_path / "empty")).stderr
+    assert invoke("resume", str(tmp_path / "empty")).returncode == 4
+    assert "there is no such folder" in invoke("resume", str(tmp_path / "nothing")).stderr
+
+
+# A process that dies
+
+
+@pytest.mark.slow
+def test_one_that_is_killed_ends_all_and_the_way_on_is_named(begun):
+    folder, whole = begun("lstm", 2)
+    found = happen(folder, "death", 9)
+    assert found.returncode == 137
+    assert found.stderr.strip().splitlines()[-1] == (
+        f"END process 1 of 2 was ended by SIGKILL, and the others with it; next: nungil resume {folder}"
+    )
+    assert "Traceback" not in found.stderr
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+@pytest.mark.slow
+def test_the_error_of_one_is_said_first_and_once_and_its_code_is_that_of_the_command(begun):
+    folder, _ = begun("lstm", 2)
+    found = happen(folder, "fault", 4)
+    assert found.returncode == 5
+    said = [line for line in found.stderr.splitlines() if not line.startswith(("update", "Going"))]
+    assert said == ["nungil: the fault of process 1", "END process 1 of 2 ended with exit code 5, and said why"]
