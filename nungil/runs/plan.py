@@ -19,6 +19,7 @@ from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
 from nungil.settings import Settings, build_settings
 from nungil.text.source import Task
+from nungil.training.precision import Precision, measure
 from nungil.training.schedule import ScheduleSettings
 from nungil.training.settings import TrainingSettings
 from nungil.training.stopping import Metric
@@ -156,6 +157,7 @@ def _training(
             "schedule": schedule,
             "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
             "metric": asked.metric or METRICS[task][0],
+            "precision": _precision(asked.precision, decisions),
             "threads": asked.threads or share_of_cores(asked.processes),
         }
     )
@@ -164,6 +166,16 @@ def _training(
         f"updates, then {schedule.shape}; validation by {settled.metric} every {every:,} updates."
     )
     return settled, decisions
+
+
+def _precision(asked: Precision | None, decisions: list[str]) -> Precision:
+    """The one that is faster on this machine. It is stored, so that a run goes on in it anywhere."""
+    if asked is not None:
+        return asked
+    measured = measure()
+    if measured.precision == "bf16":
+        decisions.append(f"Products in bf16: here they are {measured.ratio:.1f} times as fast as in fp32.")
+    return measured.precision
 
 
 def share_of_cores(processes: int) -> int:

@@ -42,6 +42,7 @@ from nungil.training.checkpoint import (
 from nungil.training.course import BEGINNING, Place
 from nungil.training.losses import Loss
 from nungil.training.optimizer import make_optimizer
+from nungil.training.precision import computing_in
 from nungil.training.ranks import ALONE, Ranks
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings
@@ -175,7 +176,8 @@ class Session:
         return train(self._model, groups, self._loss, self.optimizer, rules, self.done)
 
     def _loss(self, batch: Any) -> Loss:
-        return self.work.loss(batch, self.settings.label_smoothing or 0.0)
+        with computing_in(self.settings.precision or "fp32"):
+            return self.work.loss(batch, self.settings.label_smoothing or 0.0)
 
     def _validated(self, teller: Teller | None) -> bool:
         """Let the first process validate while the others wait; whether training is over then."""

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from nungil.settings import Settings
 from nungil.training.optimizer import OptimizerSettings
+from nungil.training.precision import Precision
 from nungil.training.schedule import ScheduleSettings
 from nungil.training.stopping import Metric
 
@@ -32,6 +33,9 @@ class TrainingSettings(Settings):
     average_of: Literal["best", "last"] = Field("best", description="The best ones, or the last ones.")
     checkpoint_minutes: float = Field(
         10.0, gt=0, description="Minutes after which a checkpoint is written even if no validation is due."
+    )
+    precision: Precision | None = Field(
+        None, description="Of products: fp32, or bf16 where the processor is faster at it; by default measured."
     )
     processes: int = Field(
         1, ge=1, le=1_024, description="Processes that train together, each on a share of every batch."

@@ -13,6 +13,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from nungil.training.precision import product_type
+
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
 PIECE = 2**22  # scores in a piece; half of it and twice of it are slower
 
@@ -42,10 +44,13 @@ class _VocabularyLoss(torch.autograd.Function):
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, right: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         learns = any(ctx.needs_input_grad[:3])
-        total, plain, hits = (features.new_zeros(()) for _ in range(3))
+        kind = product_type() or features.dtype
+        short_features, short_weight = features.to(kind), weight.to(kind)
+        features = features.to(weight.dtype)
+        total, plain, hits = (weight.new_zeros(()) for _ in range(3))
         grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
         for rows in _pieces(len(features), len(weight)):
-            scores_nV = torch.addmm(bias, features[rows], weight.t())
+            scores_nV = torch.addmm(bias.to(kind), short_features[rows], short_weight.t()).to(weight.dtype)
             top, guess = scores_nV.max(dim=-1)
             wanted = scores_nV.gather(1, right[rows, None])[:, 0]
             mean = scores_nV.mean(dim=-1) if smoothing else top
@@ -57,9 +62,10 @@ class _VocabularyLoss(torch.autograd.Function):
             if learns:
                 scores_nV /= mass[:, None]
                 scores_nV[torch.arange(len(guess)), right[rows]] -= 1 - smoothing
-                torch.mm(scores_nV, weight, out=grads[0][rows])
-                grads[1].addmm_(scores_nV.t(), features[rows])
                 grads[2].add_(scores_nV.sum(dim=0))
+                short_scores = scores_nV.to(kind)
+                grads[0][rows] = short_scores @ short_weight
+                _add_product(grads[1], short_scores.t(), short_features[rows])
         if learns and smoothing:
             _subtract_even_share(grads, features, weight, smoothing / len(weight))
         ctx.save_for_backward(*grads)
@@ -70,6 +76,14 @@ class _VocabularyLoss(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         return *(grad * upstream for grad in ctx.saved_tensors), None, None
+
+
+def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """Add a product to a sum, which is of full precision whatever the product is of."""
+    if left.dtype == total.dtype:
+        total.addmm_(left, right)
+    else:
+        total += left @ right
 
 
 def _subtract_even_share(grads: list[Tensor], features: Tensor, weight: Tensor, share: float) -> None:
