@@ -295,7 +295,7 @@ def operations(bench: Bench, model: str) -> float:
     attention = 2 * 6 * sizes["layers"] * sizes["width"] * pairs
     scores = 6 * built.output.weight.numel() * int(target.sum())
     total = 6 * (reading * int(source.sum()) + writing * int(target.sum())) + scores + attention
-    return total / int(target.sum())
+    return float(total / int(target.sum()))
 
 
 def best_product(seconds: float = 2.0) -> float:
