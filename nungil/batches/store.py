@@ -25,6 +25,7 @@ from nungil.text.atomic import sync_folder
 from nungil.text.tokenizers.base import Ids
 
 FORMAT = 1
+PIECE = 2**20  # ids that are counted together
 
 
 class Column(NamedTuple):
@@ -40,6 +41,13 @@ class Column(NamedTuple):
     def lengths(self) -> NDArray[np.int32]:
         """How many ids each row has."""
         return np.diff(self.ends, prepend=0).astype(np.int32)
+
+    def counts(self, size: int) -> NDArray[np.int64]:
+        """How often each of `size` ids occurs."""
+        found = np.zeros(size, dtype=np.int64)
+        for start in range(0, len(self.ids), PIECE):  # numpy widens what it counts to eight bytes
+            found += np.bincount(self.ids[start : start + PIECE], minlength=size)
+        return found
 
 
 class Store:

@@ -231,7 +231,9 @@ class Session:
     def _go_to_the_newest(self, accept_changes: bool) -> None:
         """Stand where the newest whole checkpoint was written, or at the beginning."""
         place = newest(self.folder / "checkpoints")
-        if place is not None:
+        if place is None:
+            self.work.prime(self.prepared.train)
+        else:
             self._restore(place, accept_changes)
         if self.ranks.leads:
             for name in drop_after(self.folder / "checkpoints", self.done):

@@ -15,6 +15,7 @@ from nungil.model.folder import Loaded
 from nungil.pipeline import Classifier, Translator
 from nungil.records import Labelled, Pair
 from nungil.scoring import score_labels, score_translations
+from nungil.text.tokenizers.base import EOS
 from nungil.training.course import Place, updates
 from nungil.training.losses import Loss, classification_loss, translation_loss
 from nungil.training.ranks import ALONE, Ranks
@@ -56,6 +57,10 @@ class Work(ABC, Generic[Batch]):
     def score(self, records: Sequence[Any], shown: int = 0) -> Validation:
         """How well these records are translated or classified; the example is of record number `shown`."""
 
+    def prime(self, store: Store) -> None:
+        """Tell a new model what can be known without training."""
+        del store
+
     def groups(
         self, store: Store, order: Order, accumulation: int, start: Place, ranks: Ranks = ALONE
     ) -> Iterator[Group[Batch]]:
@@ -94,6 +99,15 @@ class Translating(Work[PairBatch]):
         """Source with its marks, target with one."""
         source, target = store.columns["source"].lengths(), store.columns["target"].lengths()
         return [marked_lengths(source, self.loaded.config.marks), target + np.int32(1)]
+
+    def prime(self, store: Store) -> None:
+        """It begins by guessing each token as often as it occurs; else it spends its first updates on learning that."""
+        output = self.translator.model.output
+        seen = store.columns["target"].counts(len(output.bias))
+        seen[EOS] += store.rows
+        with torch.no_grad():
+            output.bias.copy_(torch.from_numpy(np.log((seen + 1) / (seen + 1).sum())))
+        store.release()
 
     def batch(self, store: Store, rows: Rows) -> PairBatch:
         """Pairs as tensors."""
