@@ -1,6 +1,7 @@
 """Whole sentences through torch's own LSTM: equal to the walk, states and gradients, and as blind to padding."""
 
 import math
+import os
 
 import pytest
 import torch
@@ -113,3 +114,12 @@ def test_the_faster_way_is_taken(monkeypatch, cell, dtype, rows, way):
 def test_without_the_kernel_every_cell_walks(monkeypatch):
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     assert not reading.has_kernel(torch.zeros(B, T, I))
+
+
+def test_few_shapes_are_kept_unless_somebody_said_otherwise(monkeypatch):
+    monkeypatch.delenv(reading.SHAPES_SETTING, raising=False)
+    reading.keep_few_shapes()
+    assert os.environ[reading.SHAPES_SETTING] == reading.SHAPES_KEPT
+    monkeypatch.setenv(reading.SHAPES_SETTING, "7")
+    reading.keep_few_shapes()
+    assert os.environ[reading.SHAPES_SETTING] == "7"
