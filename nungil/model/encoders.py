@@ -13,7 +13,7 @@ from nungil.attention.dropout import Dropout
 from nungil.model.blocks import BlockSettings, EncoderBlock
 from nungil.model.cells import Cell, make_layer, width_mistake
 from nungil.model.embedding import sinusoids
-from nungil.model.recurrence import Walked, walk
+from nungil.model.reading import read
 from nungil.model.results import Encoded
 from nungil.settings import Settings
 
@@ -60,20 +60,14 @@ class RecurrentEncoder(nn.Module):
         real = None if bool(keep.all()) else keep
         states, hidden, memory = embedded, [], []
         for number, layer in enumerate(self.layers):
-            walked = self._read(layer, states if number == 0 else self.dropout(states), real)
-            states = torch.cat([one.states for one in walked], dim=-1)
-            hidden.append(torch.cat([one.hidden for one in walked], dim=-1))
-            memory.append(torch.cat([one.memory for one in walked], dim=-1))
+            if not isinstance(layer, nn.RNNBase):
+                raise TypeError("a recurrent encoder has recurrent layers")
+            walked = read(layer, states if number == 0 else self.dropout(states), real)
+            states = walked.states
+            hidden.append(walked.hidden)
+            memory.append(walked.memory)
         states = states if real is None else states * keep[..., None]
         return Encoded(states, keep, torch.stack(hidden), torch.stack(memory) if self.cell == "lstm" else None)
-
-    def _read(self, layer: nn.Module, inputs: Tensor, keep: Tensor | None) -> list[Walked]:
-        """One layer, from the left and, if it reads both ways, from the right."""
-        if not isinstance(layer, nn.RNNBase):
-            raise TypeError("a recurrent encoder has recurrent layers")
-        first = inputs.new_zeros(len(inputs), layer.hidden_size)
-        directions = (False, True) if layer.bidirectional else (False,)
-        return [walk(layer, inputs, first, None, keep, backwards=backwards) for backwards in directions]
 
 
 class TransformerEncoder(nn.Module):

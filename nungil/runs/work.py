@@ -12,6 +12,7 @@ from nungil.batches.batch import LabelledBatch, PairBatch, labelled_batch, marke
 from nungil.batches.order import Order, Rows, shares
 from nungil.batches.store import Store
 from nungil.model.folder import Loaded
+from nungil.model.reading import keep_few_shapes
 from nungil.pipeline import Classifier, Translator
 from nungil.records import Labelled, Pair
 from nungil.scoring import score_labels, score_translations
@@ -174,4 +175,5 @@ def shortened(text: str, most: int = 80) -> str:
 
 def work_on(loaded: Loaded, opened: Translator | Classifier) -> Work[Any]:
     """The work of a model."""
+    keep_few_shapes()  # before anything is computed
     return Translating(loaded, opened) if isinstance(opened, Translator) else Classifying(loaded, opened)

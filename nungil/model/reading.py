@@ -1,0 +1,87 @@
+"""A recurrent layer over padded sentences, in all its directions, in whichever of two ways is faster.
+
+`walk_both` goes step by step, for every cell. `read_marked` gives an LSTM to torch's own kernel, which is one call for
+all steps, but knows nothing of padding. Here it is told in the only language it understands, its inputs: one more
+number is 1 where there is padding, and its weights shut the input gate and hold the forget gate open, both completely.
+So at padding c' = 1·c + 0·g: the memory stands still, no gradient is made, and from the right, where padding comes
+first, h = o·tanh(0) is the state of a sentence that has not begun. No packing, no sorting, no turning around.
+"""
+
+import os
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nungil.model.recurrence import Walked, walk
+
+# Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
+SHUT = 1e6  # far beyond what a gate's other inputs come to, and 32 bits hold it: the sigmoid is exactly 0 or 1
+MANY = 128  # sentences; with more, a step is so much arithmetic that walking costs nothing, and it adds up faster
+
+SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
+
+
+def read(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
+    """The states of every step and the last ones. Padding must stand on the right; states there are of no meaning."""
+    if isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY:
+        return read_marked(layer, inputs, keep)
+    return walk_both(layer, inputs, keep)
+
+
+def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:
+    """Whether torch has an LSTM of one piece for these numbers; without oneDNN it goes step by step too, and slower."""
+    if inputs.device.type != "cpu" or inputs.dtype != torch.float32:
+        return False
+    return bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
+
+
+def keep_few_shapes() -> None:
+    """Have oneDNN remember how to compute few shapes; it reads this once, the first time that it computes something.
+
+    By default it remembers 1,024. They stand in memory between the numbers of batches that are long gone, so that a run
+    on long texts, where most batches have a shape of their own, grows to 3 GB instead of 0.7, and is no faster.
+    """
+    os.environ.setdefault(SHAPES_SETTING, SHAPES_KEPT)
+
+
+def walk_both(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
+    """Step by step, from the left and, if the layer reads both ways, from the right."""
+    first = inputs.new_zeros(len(inputs), layer.hidden_size)
+    directions = (False, True) if layer.bidirectional else (False,)
+    walked = [walk(layer, inputs, first, None, keep, backwards=backwards) for backwards in directions]
+    return Walked(*(torch.cat(parts, dim=-1) for parts in zip(*walked, strict=True)))
+
+
+def read_marked(layer: nn.LSTM, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
+    """The same in one call, for an LSTM of one layer."""
+    if keep is not None:
+        padding = ~keep[..., None]
+        inputs = torch.cat([inputs.masked_fill(padding, 0.0), padding.to(inputs.dtype)], dim=-1)
+    first = inputs.new_zeros(1 + layer.bidirectional, len(inputs), layer.hidden_size)
+    states, hidden, memory = torch.lstm(
+        inputs,
+        (first, first),
+        _weights(layer, marked=keep is not None),
+        has_biases=True,
+        num_layers=1,
+        dropout=0.0,
+        train=torch.is_grad_enabled(),  # whether to remember what going back needs
+        bidirectional=layer.bidirectional,
+        batch_first=True,
+    )
+    last = list(hidden)
+    if keep is not None:  # from the left, the kernel ends in padding
+        ends = keep.sum(dim=1) - 1
+        last[0] = states[torch.arange(len(states), device=states.device), ends, : layer.hidden_size]
+    return Walked(states, torch.cat(last, dim=-1), torch.cat(list(memory), dim=-1))
+
+
+def _weights(layer: nn.LSTM, marked: bool) -> list[Tensor]:
+    """The weights of each direction in torch's order; with what the mark of padding does to the gates i, f, g, o."""
+    weights: list[Tensor] = [parameter for direction in layer.all_weights for parameter in direction]
+    if marked:
+        effect = weights[0].new_tensor([-SHUT, SHUT, 0.0, 0.0]).repeat_interleave(layer.hidden_size)
+        for place in range(0, len(weights), 4):
+            weights[place] = torch.cat([weights[place], effect[:, None]], dim=1)
+    return weights
