@@ -35,7 +35,7 @@ def test_a_translator_begins_by_guessing_each_token_as_often_as_it_occurs(sessio
     store = session.prepared.train
     targets = [[*store.columns["target"].row(row).tolist(), 3] for row in range(store.rows)]
     seen = np.bincount(np.concatenate(targets), minlength=session.work.loaded.config.vocabulary.target) + 1
-    bias = session.work.translator.model.output.bias
+    bias = session.work.translator.model.output.bias.detach()
     assert torch.allclose(bias.exp().double(), torch.from_numpy(seen / seen.sum()), rtol=1e-4)
     batch = session.work.batch(store, np.arange(20))
     loss = session.work.loss(batch, 0.0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from nungil.batches.ahead import ahead
 from nungil.batches.order import Order
 from nungil.errors import CheckpointError, DivergedError, StoppedError
 from nungil.model.build import parameter_count, set_weights
@@ -173,7 +174,7 @@ class Session:
             seed=self.recipe.seed,
             ranks=self.ranks,
         )
-        return train(self._model, groups, self._loss, self.optimizer, rules, self.done)
+        return train(self._model, ahead(groups), self._loss, self.optimizer, rules, self.done)
 
     def _loss(self, batch: Any) -> Loss:
         with computing_in(self.settings.precision or "fp32"):
