@@ -21,6 +21,11 @@ def width_mistake(width: int, bidirectional: bool) -> str | None:
     return None
 
 
+def in_full() -> torch.autocast:
+    """Within it nothing is shortened to bfloat16: a recurrence hands what is rounded at one step on to all later ones."""
+    return torch.autocast("cpu", enabled=False)
+
+
 class CellState(NamedTuple):
     """The state of each layer; `memory` is an LSTM's cell, the others have none."""
 
@@ -30,6 +35,10 @@ class CellState(NamedTuple):
     def select(self, rows: Int[Tensor, " N"]) -> "CellState":
         """The state of some sentences of the batch, in the order given."""
         return CellState(self.hidden[:, rows], None if self.memory is None else self.memory[:, rows])
+
+    def to(self, kind: torch.dtype) -> "CellState":
+        """The same state in numbers of another type."""
+        return CellState(self.hidden.to(kind), None if self.memory is None else self.memory.to(kind))
 
 
 class Layers(nn.Module):
@@ -42,30 +51,37 @@ class Layers(nn.Module):
         self.layers = nn.ModuleList(make_layer(cell, size, width) for size in sizes)
         self.dropout = Dropout(dropout)
 
+    @property
+    def kind(self) -> torch.dtype:
+        """The type of its numbers."""
+        return next(self.parameters()).dtype
+
     def forward(self, inputs: Float[Tensor, "B T I"], state: CellState) -> Float[Tensor, "B T W"]:
         """The states of the top layer for a whole sentence."""
-        outputs = inputs
-        for number, layer in enumerate(self.layers):
-            outputs = outputs if number == 0 else self.dropout(outputs)
-            first = state.hidden[number, None].contiguous()
-            memory = None if state.memory is None else state.memory[number, None].contiguous()
-            outputs, _ = layer(outputs, first if memory is None else (first, memory))
+        outputs, state = inputs.to(self.kind), state.to(self.kind)
+        with in_full():
+            for number, layer in enumerate(self.layers):
+                outputs = outputs if number == 0 else self.dropout(outputs)
+                first = state.hidden[number, None].contiguous()
+                memory = None if state.memory is None else state.memory[number, None].contiguous()
+                outputs, _ = layer(outputs, first if memory is None else (first, memory))
         return outputs
 
     def step(self, inputs: Float[Tensor, "B I"], state: CellState) -> tuple[Float[Tensor, "B W"], CellState]:
         """The state of the top layer one step later, and those of all layers."""
-        outputs = inputs
+        outputs, state = inputs.to(self.kind), state.to(self.kind)
         hidden, memory = [], []
-        for number, layer in enumerate(self.layers):
-            outputs = outputs if number == 0 else self.dropout(outputs)
-            weights: Any = (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
-            if state.memory is not None:
-                outputs, kept = torch.lstm_cell(outputs, (state.hidden[number], state.memory[number]), *weights)
-                memory.append(kept)
-            else:
-                step = torch.gru_cell if self.cell == "gru" else torch.rnn_tanh_cell
-                outputs = step(outputs, state.hidden[number], *weights)
-            hidden.append(outputs)
+        with in_full():
+            for number, layer in enumerate(self.layers):
+                outputs = outputs if number == 0 else self.dropout(outputs)
+                weights: Any = (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
+                if state.memory is not None:
+                    outputs, kept = torch.lstm_cell(outputs, (state.hidden[number], state.memory[number]), *weights)
+                    memory.append(kept)
+                else:
+                    step = torch.gru_cell if self.cell == "gru" else torch.rnn_tanh_cell
+                    outputs = step(outputs, state.hidden[number], *weights)
+                hidden.append(outputs)
         return outputs, CellState(torch.stack(hidden), torch.stack(memory) if memory else None)
 
 
