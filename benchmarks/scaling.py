@@ -2,9 +2,9 @@
 
     python benchmarks/scaling.py [--sizes 100000,1000000,5000000] [--updates 30] [--rounds 3]
 
-First, one process with all cores against as many processes with one core each, in turn: target tokens a second and their
-ratio. Then a run on ever larger corpora of snow: target tokens a second and the largest memory of the training process;
-reading the corpus is done before, in a process of its own. Each is `nungil resume` on a folder that has not trained yet.
+First, one process with all cores against as many processes with one core each, in turn: target tokens a second and
+their ratio. Then a run on ever larger corpora of snow: target tokens a second and the largest memory of the training
+process. Reading the corpus is done before, in a process of its own; each run is `nungil resume` on what that left.
 """
 
 import argparse

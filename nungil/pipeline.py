@@ -12,7 +12,9 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from nungil.batches.batch import pad, surround
-from nungil.decoding.greedy import Found, greedy
+from nungil.decoding.constraints import Constraints
+from nungil.decoding.found import Found
+from nungil.decoding.greedy import greedy
 from nungil.decoding.stepper import Stepper
 from nungil.errors import UsageError
 from nungil.inspection.record import AttentionRecord
@@ -64,7 +66,9 @@ class Translator:
         with evaluating(self.model):
             for places in batches_of([len(one.ids) for one in encoded], [bool(text) for text in given]):
                 source, keep = _padded([encoded[place].ids for place in places])
-                for place, found in zip(places, greedy(self._stepper, source, keep, self._limits(keep)), strict=True):
+                for place, found in zip(
+                    places, greedy(self._stepper, source, keep, Constraints(self._limits(keep))), strict=True
+                ):
                     answers[place] = self._translation(given[place], encoded[place], found)
         return [answer or Translation("", 0.0, (), "", ()) for answer in answers]
 
@@ -81,7 +85,7 @@ class Translator:
         recorder = Recorder()
         with evaluating(self.model), torch.inference_mode():
             if target is None:
-                found = greedy(self._stepper, source, keep, self._limits(keep))[0]
+                found = greedy(self._stepper, source, keep, Constraints(self._limits(keep)))[0]
                 written = [*found.ids, EOS] if found.finished else found.ids
             else:
                 written = [*self.tokenizers.target.encode(_not_empty(target)), EOS]
@@ -109,7 +113,7 @@ class Translator:
     def _translation(self, source: str, encoded: Marked, found: Found) -> Translation:
         return Translation(
             text=self.tokenizers.target.decode(found.ids),
-            score=found.log_probability / (len(found.ids) + found.finished or 1),
+            score=found.log_probability / max(1, len(found.log_probabilities)),
             tokens=tuple(self.tokenizers.target.tokens(found.ids)),
             source=source,
             source_tokens=tuple(self.tokenizers.source.tokens(encoded.ids)),

@@ -118,7 +118,7 @@ def test_a_decoder_block_equals_torch(norm):
     expected = theirs(states, memory, tgt_mask=later, memory_key_padding_mask=~keep)
     found, past = block(states, block.cross.prepare(memory, memory), keep)
     assert torch.allclose(found, expected, atol=EXACT, rtol=0)
-    assert past.keys.shape == (B, HEADS, T, W // HEADS)
+    assert past.heads.keys.shape == (B, HEADS, T, W // HEADS)
 
 
 @each_norm

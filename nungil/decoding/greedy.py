@@ -1,26 +1,26 @@
-"""Greedy search: the most probable token, again and again."""
+"""One hypothesis for each sentence: at every step the most probable token (greedy search), or one that is drawn."""
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from nungil.attention import Eye
+from nungil.decoding.constraints import Constraints
+from nungil.decoding.found import Found
 from nungil.decoding.stepper import Stepper
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 S = TypeVar("S", bound=State)
-NEVER = [PAD, SOS]  # no target holds them, so none is written
+Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
 
 
-class Found(NamedTuple):
-    """The ids of one sentence without marks, their log-probability with that of the end, and whether it ended."""
-
-    ids: list[int]
-    log_probability: float
-    finished: bool
+def most_probable(scores: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
+    """The largest of each row."""
+    return scores.argmax(dim=-1)
 
 
 @torch.inference_mode()
@@ -28,39 +28,42 @@ def greedy(
     model: Stepper[S],
     source: Int[Tensor, "B S"],
     keep: Bool[Tensor, "B S"],
-    limits: Int[Tensor, " B"],
+    constraints: Constraints,
+    choose: Choose = most_probable,
     eye: Eye | None = None,
 ) -> list[Found]:
-    """Translate a batch; each sentence ends at `<eos>`, or when it has as many tokens as its limit.
+    """Translate a batch; each sentence ends at `<eos>`, or when it has as many tokens as it may have.
 
-    Sentences that have ended leave the batch when they are half of it, unless an eye watches: to it, rows stay.
+    Sentences that have ended leave the batch when they are a quarter of it, unless an eye watches: to it, rows stay.
     """
     state = model.start(source, keep, eye)
-    rows = torch.arange(len(source), device=source.device)
+    rows = torch.arange(len(source))
     last, running = torch.full_like(rows, SOS), torch.ones_like(rows, dtype=torch.bool)
-    written = torch.full((len(rows), int(limits.max())), PAD, device=source.device)
-    total = torch.zeros(len(rows), dtype=torch.float64, device=source.device)
-    finished = torch.zeros_like(running)
-    for length in range(written.shape[1] + 1):
+    most = int(constraints.longest.max())
+    written = torch.full((len(rows), most + 1), PAD)
+    paid = torch.zeros(len(rows), most + 1, dtype=torch.float64)
+    for length in range(most + 1):
         stepped = model.step(last, state, eye)
         state = stepped.state
-        best, last = _most_probable(stepped.log_probs)
-        ends, may = last == EOS, length < limits[rows]
-        total[rows[running & (ends | may)]] += best[running & (ends | may)].double()
-        finished[rows[running & ends]] = True
+        mass = stepped.logits.logsumexp(dim=-1)
+        scores = constraints.hide(stepped.logits, written[rows, :length], rows)
+        last = choose(scores)
+        cost = scores.gather(1, last[:, None])[:, 0] - mass
+        ends, may = last == EOS, length < constraints.longest[rows]
+        taken = running & (ends | may)
+        written[rows[taken], length] = last[taken]
+        paid[rows[taken], length] = cost[taken].double()
         running = running & ~ends & may
         if not bool(running.any()):
             break
-        written[rows[running], length] = last[running]
-        if eye is None and 2 * int(running.sum()) <= len(rows):
+        if eye is None and 4 * int(running.sum()) <= 3 * len(rows):
             state, rows, last = state.select(running.nonzero()[:, 0]), rows[running], last[running]
             running = torch.ones_like(rows, dtype=torch.bool)
-    ids = ([token for token in row if token != PAD] for row in written.tolist())
-    return [Found(*parts) for parts in zip(ids, total.tolist(), finished.tolist(), strict=True)]
+    return [_found(*parts) for parts in zip(written.tolist(), paid.tolist(), strict=True)]
 
 
-def _most_probable(log_probs: Tensor) -> tuple[Tensor, Tensor]:
-    allowed = log_probs.clone()
-    allowed[:, NEVER] = -torch.inf
-    best, token = allowed.max(dim=-1)
-    return best, token
+def _found(written: list[int], paid: list[float]) -> Found:
+    finished = EOS in written
+    tokens = written.index(EOS) + 1 if finished else written.index(PAD) if PAD in written else len(written)
+    ids, log_probabilities = written[: tokens - finished], paid[:tokens]
+    return Found(ids, log_probabilities, finished, sum(log_probabilities) / max(1, tokens))

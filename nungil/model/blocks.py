@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 from nungil.attention import Eye, Heads, MultiHeadAttention, causal_keep
 from nungil.attention.dropout import Dropout
+from nungil.model.past import Past
 from nungil.settings import Settings
 
-# Sizes   B batch   S source steps   T target steps   M width of the model
+# Sizes   B batch   A sources, one for each row or for each beam of them   S source steps   T target steps   M width
 Norm = Literal["pre", "post"]
 
 
@@ -116,24 +117,29 @@ class DecoderBlock(nn.Module):
         self,
         states: Float[Tensor, "B T M"],
         source: Heads,
-        keep: Bool[Tensor, "B S"] | None,
-        past: Heads | None = None,
+        keep: Bool[Tensor, "A S"] | None,
+        past: Past | None = None,
         eye: Eye | None = None,
-    ) -> tuple[Float[Tensor, "B T M"], Heads]:
+    ) -> tuple[Float[Tensor, "B T M"], Past]:
         """The next steps after the past, and the past with them in it.
 
-        Padding stands on the right and no step sees what comes after it, so the target needs no mask of its own.
+        Padding stands on the right and no step sees what comes after it, so the target needs no mask of its own. Where
+        there are more rows than sources, the rows side by side are queries of one source: its beam.
         """
-        kept: list[Heads] = []
+        kept: list[Past] = []
 
         def look_back(normed: Tensor) -> Tensor:
             own = self.masked.prepare(normed, normed)
-            kept.append(own if past is None else past.append(own))
-            steps, seen = normed.shape[1], kept[0].keys.shape[2]
+            kept.append(Past.of(own) if past is None else past.append(own))
+            steps, seen = normed.shape[1], kept[0].length
             order = causal_keep(steps, seen, normed.device).expand(len(normed), -1, -1) if steps > 1 else None
-            return self.masked.read(normed, kept[0], order, eye).context
+            return self.masked.read(normed, kept[0].heads, order, eye).context
+
+        def look_across(normed: Tensor) -> Tensor:
+            queries = normed.view(len(source.keys), -1, normed.shape[-1])
+            return self.cross.read(queries, source, keep, eye).context.view_as(normed)
 
         looked_back = self.around_masked(states, look_back)
-        looked = self.around_cross(looked_back, lambda normed: self.cross.read(normed, source, keep, eye).context)
+        looked = self.around_cross(looked_back, look_across)
         fed: Tensor = self.around_feed_forward(looked, self.feed_forward)
         return fed, kept[0]

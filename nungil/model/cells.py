@@ -22,7 +22,7 @@ def width_mistake(width: int, bidirectional: bool) -> str | None:
 
 
 def in_full() -> torch.autocast:
-    """Within it nothing is shortened to bfloat16: a recurrence hands what is rounded at one step on to all later ones."""
+    """Within it nothing is shortened to bfloat16: a recurrence hands what is rounded at one step on to the next."""
     return torch.autocast("cpu", enabled=False)
 
 

@@ -33,9 +33,17 @@ class DecoderState(NamedTuple):
 
     def select(self, rows: Int[Tensor, " N"]) -> "DecoderState":
         """The state of some sentences of the batch, in the order given."""
+        return self.regroup(rows, rows)
+
+    def spread(self, beam: int) -> "DecoderState":
+        """The state of each sentence so many times, side by side."""
+        return self.select(torch.arange(self.cells.hidden.shape[1]).repeat_interleave(beam))
+
+    def regroup(self, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> "DecoderState":
+        """The state of some rows. Rows of one sentence read the same: while the sentences stay, the memory does."""
         return DecoderState(
             self.cells.select(rows),
-            None if self.memory is None else self.memory.select(rows),
+            self.memory if self.memory is None or sentences is None else self.memory.select(rows),
             None if self.fed is None else self.fed[rows],
             None if self.coverage is None else self.coverage[rows],
             self.position,

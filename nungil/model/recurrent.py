@@ -117,7 +117,7 @@ class RecurrentTranslator(nn.Module):
         """The token after the last one."""
         embedded = self.target_embedding(last[:, None])[:, 0]
         feature, weights, state = self.decoder.step(embedded, state, eye)
-        return Stepped(self.logits(feature).log_softmax(dim=-1), state, weights)
+        return Stepped(self.logits(feature), state, weights)
 
 
 class Bridge(nn.Module):

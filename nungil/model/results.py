@@ -19,6 +19,14 @@ class State(Protocol):
         """The state of some sentences of the batch, in the order given."""
         ...
 
+    def spread(self: S, beam: int) -> S:
+        """The state of each sentence so many times, side by side. What is of the source may be shared by them."""
+        ...
+
+    def regroup(self: S, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> S:
+        """After `spread`: the state of some rows. They are of the same sentences as before, or of those given."""
+        ...
+
 
 class Encoded(NamedTuple):
     """A batch of sentences as an encoder leaves it.
@@ -45,11 +53,16 @@ class Decoded(NamedTuple):
 
 @dataclass(frozen=True)  # the checks of the test run know no generic NamedTuple
 class Stepped(Generic[S]):
-    """One step of decoding: log-probabilities of the next token, the state to go on from, where it looked."""
+    """One step of decoding: a score for each next token, the state to go on from, where it looked."""
 
-    log_probs: Float[Tensor, "B V"]
+    logits: Float[Tensor, "B V"]
     state: S
     weights: Float[Tensor, "B S"] | None = None
+
+    @property
+    def log_probs(self) -> Float[Tensor, "B V"]:
+        """The scores as log-probabilities. A search needs those of a few tokens only."""
+        return self.logits.log_softmax(dim=-1)
 
 
 class Classified(NamedTuple):

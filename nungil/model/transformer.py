@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Tensor, nn
@@ -11,6 +12,7 @@ from nungil.errors import ConfigError
 from nungil.model.blocks import BlockSettings, DecoderBlock
 from nungil.model.embedding import Embedding, sinusoids
 from nungil.model.encoders import Positions, TransformerEncoder
+from nungil.model.past import Past
 from nungil.model.results import Decoded, Encoded, Stepped
 from nungil.model.vocabulary import Vocabulary
 
@@ -36,17 +38,24 @@ class TransformerState(NamedTuple):
 
     source: tuple[Heads, ...]
     keep: Bool[Tensor, "B S"]
-    past: tuple[Heads, ...] = ()
+    past: tuple[Past, ...] = ()
     position: int = 0
 
     def select(self, rows: Int[Tensor, " N"]) -> "TransformerState":
         """The state of some sentences of the batch, in the order given."""
-        return TransformerState(
-            tuple(heads.select(rows) for heads in self.source),
-            self.keep[rows],
-            tuple(heads.select(rows) for heads in self.past),
-            self.position,
-        )
+        return self.regroup(rows, rows)
+
+    def spread(self, beam: int) -> "TransformerState":
+        """The state of each sentence so many times. Its rows ask the same source: they are as many queries of it."""
+        rows = torch.arange(len(self.keep)).repeat_interleave(beam)
+        return self._replace(past=tuple(past.select(rows) for past in self.past))
+
+    def regroup(self, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> "TransformerState":
+        """The state of some rows, and of the sentences that they are of."""
+        state = self._replace(past=tuple(past.select(rows) for past in self.past))
+        if sentences is None:
+            return state
+        return state._replace(source=tuple(heads.select(sentences) for heads in self.source), keep=self.keep[sentences])
 
 
 class TransformerTranslator(nn.Module):
@@ -100,7 +109,7 @@ class TransformerTranslator(nn.Module):
     ) -> Stepped[TransformerState]:
         """The token after the last one."""
         features, state = self._decode(last[:, None], state, eye)
-        return Stepped(self.logits(features[:, -1]).log_softmax(dim=-1), state)
+        return Stepped(self.logits(features[:, -1]), state)
 
     def _decode(
         self, target_in: Int[Tensor, "B T"], state: TransformerState, eye: Eye | None

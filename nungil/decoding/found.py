@@ -1,0 +1,20 @@
+"""Found: a sentence that a search has come to."""
+
+from typing import NamedTuple
+
+
+class Found(NamedTuple):
+    """The ids of one sentence without marks, the log-probability of each, and whether it ended.
+
+    One that ended has the log-probability of its end as the last. `score` is what the search ranks by.
+    """
+
+    ids: list[int]
+    log_probabilities: list[float]
+    finished: bool
+    score: float
+
+    @property
+    def log_probability(self) -> float:
+        """Of the whole sentence, with that of the end."""
+        return sum(self.log_probabilities)
