@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from nungil.runs.progress import to_nobody
 from nungil.runs.recipe import read_recipe
 from nungil.text.snow.corpus import snow_pairs
 
+WARM_UP = 5  # updates that are not counted
 BASE = 100_000  # different snow pairs; larger files repeat them with a number at the end
 MODEL = {
     "kind": "transformer",
@@ -61,7 +63,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         base = [f"{pair.english}\t{pair.korean}" for pair in snow_pairs(BASE, seed=1)]
-        compare_processes(Path(folder), base, options.updates, options.rounds)
+        if options.rounds:
+            compare_processes(Path(folder), base, options.updates, options.rounds)
         compare_sizes(Path(folder), base, [int(size) for size in options.sizes.split(",")], options.updates)
 
 
@@ -125,7 +128,7 @@ def prepare(folder: Path, out: Path, processes: int, updates: int) -> None:
 
 
 def trained(folder: Path) -> Trained:
-    """Train in a copy of a folder."""
+    """Train in a copy of a folder. The first updates, and the making of the order before them, do not count."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         out = Path(place) / "run"
         shutil.copytree(folder, out, copy_function=os.link)
@@ -135,8 +138,11 @@ def trained(folder: Path) -> Trained:
         if process.returncode:
             raise SystemExit(f"nungil resume ended with exit code {process.returncode}")
         lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    speeds = [line["per_second"] for line in lines if line["kind"] == "train"]
-    return Trained(speeds[-1], used.ru_maxrss / 1024)
+    updates = [line for line in lines if line["kind"] == "train"]
+    tokens = list(accumulate(line["predictions"] for line in updates))
+    seconds = [done / line["per_second"] for done, line in zip(tokens, updates, strict=True)]
+    speed = (tokens[-1] - tokens[WARM_UP - 1]) / (seconds[-1] - seconds[WARM_UP - 1])
+    return Trained(speed, used.ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

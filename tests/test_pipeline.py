@@ -10,9 +10,11 @@ import torch
 from model_folders import CLASSIFIER, ENGLISH, LABELS, LUONG, TRANSFORMER, classifier_folder, translator_folder
 
 import nungil
-from nungil import pipeline
+from nungil.decoding import native
+from nungil.decoding.native import batches_of
 from nungil.errors import UsageError
-from nungil.pipeline import batches_of, load
+from nungil.pipeline import Classifier, Translator, load
+from nungil.pipeline.translator import EMPTY
 from nungil.text.tokenizers.base import EOS, SOS
 
 TEXTS = ["I like snow", "", "snow", "The child ate a pear and we saw a ship yesterday", "   ", "We saw a ship", "zebra"]
@@ -41,7 +43,10 @@ def classifier(tmp_path):
 
 def without_last_digits(translation):
     """A translation whose score can be compared: batches of another size add up in another order."""
-    return translation._replace(score=pytest.approx(translation.score, abs=1e-5))
+    return translation._replace(
+        score=pytest.approx(translation.score, abs=1e-5),
+        probabilities=pytest.approx(translation.probabilities, abs=1e-5),
+    )
 
 
 # Translating
@@ -51,7 +56,7 @@ def test_translations_come_in_the_order_of_the_texts_and_empty_ones_stay_empty(t
     found = translator.translate(TEXTS)
     assert [one.source for one in found] == [" ".join(text.split()) for text in TEXTS]
     for place in (1, 4):
-        assert found[place] == ("", 0.0, (), "", (), True, False)
+        assert found[place] == EMPTY
     for text, one in zip(TEXTS, found, strict=True):
         if text.strip():
             assert one == without_last_digits(translator.translate(text)[0])
@@ -62,17 +67,16 @@ def test_translations_come_in_the_order_of_the_texts_and_empty_ones_stay_empty(t
 
 def test_batches_do_not_change_a_translation(translator, monkeypatch):
     at_once = translator.translate(TEXTS)
-    monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 12)
+    monkeypatch.setattr(native, "POSITIONS", 12)
     for one, other in zip(at_once, translator.translate(TEXTS), strict=True):
         assert one == without_last_digits(other)
 
 
 def test_batches_hold_each_wanted_text_once_the_longest_first(monkeypatch):
-    monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 12)
-    lengths = [3, 5, 13, 4, 6, 1]
-    found = list(batches_of(lengths, [True, True, True, False, True, True]))
-    assert found == [[2], [4, 1], [0, 5]]
-    assert list(batches_of([], [])) == []
+    monkeypatch.setattr(native, "POSITIONS", 12)
+    assert list(batches_of([3, 5, 13, 6, 1], 9)) == [[2], [3, 1], [0, 4]]
+    assert list(batches_of([3, 5, 13, 6, 1], 1)) == [[2], [3], [1], [0], [4]], "no more than so many rows"
+    assert list(batches_of([], 9)) == []
 
 
 def test_a_long_text_is_cut_and_said_to_be(luong):
@@ -186,7 +190,7 @@ def test_probabilities_sum_to_one_and_the_label_is_the_most_probable(classifier)
 def test_batches_do_not_change_a_label(classifier, monkeypatch):
     texts = [text for text in TEXTS if text.strip()]
     at_once = classifier.classify(texts)
-    monkeypatch.setattr(pipeline, "BATCH_POSITIONS", 7)
+    monkeypatch.setattr(native, "POSITIONS", 7)
     for one, other, text in zip(at_once, classifier.classify(texts), texts, strict=True):
         assert (one.label, one.source, one.cut) == (other.label, text, len(text.split()) > 9)
         assert list(one.probabilities.values()) == pytest.approx(list(other.probabilities.values()), abs=1e-6)
@@ -245,8 +249,8 @@ def test_importing_nungil_imports_no_torch_until_a_name_is_used():
 def test_the_names_of_the_door():
     assert {*nungil.__all__} <= {*dir(nungil)}
     assert nungil.load is load
-    assert nungil.Translator is pipeline.Translator
-    assert nungil.Classifier is pipeline.Classifier
+    assert nungil.Translator is Translator
+    assert nungil.Classifier is Classifier
     assert nungil.train.__module__ == "nungil.runs.train"
     assert nungil.AttentionRecord.from_matrix
     with pytest.raises(AttributeError, match="module 'nungil' has no attribute 'trian'"):

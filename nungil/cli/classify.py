@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nungil.cli.talk import say, write
+from nungil.cli.talk import say
 from nungil.errors import UsageError
+
+if TYPE_CHECKING:
+    from nungil.records import Classification
 
 
 def classify(
@@ -16,37 +19,41 @@ def classify(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[FILE]…", help="A text per line; by default standard input.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with every probability.")] = False,
 ) -> None:
     """Classify text: for each line in, a label and its probability, with a tab between; an empty line stays empty.
 
     \b
     echo '정말 재미있는 영화' | nungil classify runs/reviews
-    nungil classify runs/reviews new.txt --json > labels.jsonl
+    nungil classify runs/reviews new.txt --json --out labels.jsonl
     """
-    from nungil.cli.texts import chunks_of_lines
+    from nungil.cli.lines import model_sign, work_through
     from nungil.pipeline import Classifier, load
     from nungil.text.tidy import tidy
 
     model = load(folder)
     if not isinstance(model, Classifier):
         raise UsageError(f"{folder} holds a translator; use: nungil translate {folder}")
-    done, first = 0, ""
-    for lines in chunks_of_lines(files or []):
-        answers = iter(model.classify([line for line in lines if tidy(line)]))
-        for number, line in enumerate(lines, done + 1):
-            if not tidy(line):  # a line out for each line in
-                write("null" if as_json else "")
-                continue
-            found = next(answers)
-            write(
-                json.dumps(found._asdict(), ensure_ascii=False)
-                if as_json
-                else f"{found.label}\t{found.probability:.4f}"
-            )
-            first = first or found.source
-            if found.cut:
-                say(f"line {number}: longer than the {model.config.longest} tokens that the model reads; cut there")
-        done += len(lines)
-    if first and model.config.attends:
-        say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a text')}")
+    seen: list[str] = []
+
+    def answer(lines: list[str], number: int) -> list[str]:
+        found = iter(model.classify([line for line in lines if tidy(line)]))
+        answers = [next(found) if tidy(line) else None for line in lines]  # a line out for each line in
+        for place, one in enumerate(answers, number):
+            if one is not None and one.cut:
+                say(f"line {place}: longer than the {model.config.longest} tokens that the model reads; cut there")
+        seen.extend(one.source for one in answers[:1] if one is not None)
+        return [_shown(one, as_json) for one in answers]
+
+    work_through(files or [], out, {"model": model_sign(folder), "json": as_json}, answer)
+    if seen and model.config.attends:
+        say(f"Next: nungil look {folder} {quote(seen[0] if len(seen[0]) < 60 else 'a text')}")
+
+
+def _shown(one: "Classification | None", as_json: bool) -> str:
+    if one is None:
+        return "null" if as_json else ""
+    return json.dumps(one._asdict(), ensure_ascii=False) if as_json else f"{one.label}\t{one.probability:.4f}"

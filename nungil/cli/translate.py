@@ -3,53 +3,108 @@
 import json
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nungil.cli.talk import say, write
+from nungil.cli.talk import say
 from nungil.errors import UsageError
 
 if TYPE_CHECKING:
+    from nungil.pipeline import Translator
     from nungil.records import Translation
 
 
 def translate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]…", help="A sentence per line; by default standard input.")
+        list[Path] | None, typer.Argument(metavar="[FILE]…", help="A text per line; by default standard input.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line: text, score, tokens.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with all that is known.")] = False,
+    n_best: Annotated[int, typer.Option(metavar="N", min=1, help="Translations of each line, best first.")] = 1,
+    scores: Annotated[bool, typer.Option("--scores", help="Add the mean log-probability of a token.")] = False,
+    align: Annotated[bool, typer.Option("--align", help="Add the word links: source-target, from 0.")] = False,
+    beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
+    length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
+    coverage_penalty: Annotated[float | None, typer.Option(metavar="β", help="Cost of words left unread; 0.")] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")] = False,
+    temperature: Annotated[float | None, typer.Option(metavar="T", help="Of drawing: below 1 is bolder.")] = None,
+    top_k: Annotated[int | None, typer.Option(metavar="K", help="Draw from the K most probable.")] = None,
+    top_p: Annotated[float | None, typer.Option(metavar="P", help="Draw from the most probable share.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Of drawing.")] = None,
+    shortest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at least.")] = None,
+    longest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at most.")] = None,
+    no_repeat: Annotated[int | None, typer.Option(metavar="N", help="No run of N tokens twice.")] = None,
+    split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
 ) -> None:
-    """Translate text: one line out for each line in.
+    """Translate text: one line out for each line in; with --n-best, so many.
 
     \b
     echo 'I like snow' | nungil translate runs/demo
-    nungil translate runs/demo article.txt > article.ko
+    nungil translate runs/demo article.txt --out article.ko
+    nungil translate runs/demo article.txt --n-best 3 --scores
     """
-    from nungil.cli.texts import chunks_of_lines
+    given = {
+        **{"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "coverage_penalty": coverage_penalty},
+        **{"sample": sample or None, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
+        **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat},
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    from nungil.cli.lines import model_sign, work_through
+    from nungil.decoding.settings import SearchSettings
     from nungil.pipeline import Translator, load
+    from nungil.settings import build_settings
 
+    search = build_settings(options, SearchSettings, "nungil translate")
     model = load(folder)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
-    done, first = 0, ""
-    for lines in chunks_of_lines(files or []):
-        for number, translation in enumerate(model.translate(lines), done + 1):
-            write(_json(translation) if as_json else translation.text)
-            _warn(number, translation, model.config.longest)
-            first = first or translation.source
-        done += len(lines)
+    shown = Shown(as_json, scores, align)
+    seen: list[str] = []
+
+    def answer(lines: list[str], number: int) -> list[str]:
+        found = model.translate(lines, search, split=split, align=align)
+        for place, one in enumerate(found, number):
+            _warn(place, one, model)
+        seen.extend(one.source for one in found[:1])
+        return [line for place, one in enumerate(found, number) for line in shown.lines(place, one)]
+
+    sign = {"model": model_sign(folder), "search": search.model_dump(), "split": split, "shown": vars(shown)}
+    work_through(files or [], out, sign, answer)
+    first = next((text for text in seen if text), "")
     if first and model.config.attends:
         say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a sentence')}")
 
 
-def _json(translation: "Translation") -> str:
-    return json.dumps(translation._asdict(), ensure_ascii=False)
+class Shown:
+    """What is printed of a translation."""
+
+    def __init__(self, as_json: bool, scores: bool, links: bool) -> None:
+        self.as_json, self.scores, self.links = as_json, scores, links
+
+    def lines(self, number: int, one: "Translation") -> list[str]:
+        """Its lines: one, or one for each of the best, which are told apart by the number of their input."""
+        if self.as_json:
+            return [json.dumps(plain(one), ensure_ascii=False)]
+        if not one.n_best:
+            return [self._line(one)]
+        return [f"{number}\t{self._line(each)}" for each in one.n_best]
+
+    def _line(self, one: "Translation") -> str:
+        text = " ".join(one.text.split("\n"))
+        return "\t".join([text, *[f"{one.score:.4f}"] * self.scores, *[one.links or ""] * self.links])
 
 
-def _warn(number: int, translation: "Translation", longest: int) -> None:
-    if translation.cut:
-        say(f"line {number}: longer than the {longest} tokens that the model reads; the rest was left out")
-    if not translation.finished and translation.source:
+def plain(one: "Translation") -> dict[str, Any]:
+    """A translation as JSON has it."""
+    return {**one._asdict(), "n_best": [plain(each) for each in one.n_best]}
+
+
+def _warn(number: int, one: "Translation", model: "Translator") -> None:
+    if one.cut:
+        say(f"line {number}: longer than the {model.config.longest} tokens that the model reads; the rest was left out")
+    if not one.finished and one.source:
         say(f"line {number}: the translation did not come to an end and was cut off")

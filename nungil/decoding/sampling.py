@@ -10,9 +10,9 @@ from nungil.decoding.settings import SearchSettings
 class Sampler:
     """Draws from the most probable tokens. The same seed and the same batch draw the same."""
 
-    def __init__(self, settings: SearchSettings) -> None:
+    def __init__(self, settings: SearchSettings, seed: int | None = None) -> None:
         self.settings = settings
-        self._random = torch.Generator().manual_seed(settings.seed)
+        self._random = torch.Generator().manual_seed((settings.seed if seed is None else seed) % 2**63)
 
     def __call__(self, scores: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
         """One token of each row."""

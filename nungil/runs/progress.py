@@ -173,6 +173,7 @@ class Teller:
                 "accuracy": step.accuracy,
                 "gradient": step.gradient,
                 "rate": step.rate,
+                "predictions": step.predictions,
                 "per_second": round(self._pace.per_second, 1),
             }
             self._metrics.add("train", step.number, numbers)

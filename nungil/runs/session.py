@@ -12,6 +12,7 @@ import torch
 
 from nungil.batches.ahead import ahead
 from nungil.batches.order import Order
+from nungil.decoding.settings import SearchSettings
 from nungil.errors import CheckpointError, DivergedError, StoppedError
 from nungil.model.build import parameter_count, set_weights
 from nungil.model.folder import Loaded, build_model, read_config, read_tokenizers, write_weights
@@ -102,7 +103,8 @@ class Session:
     def _finish(self, began: float) -> None:
         with self._all_cores():
             validation = self._choose()
-            test = self.work.score(self.prepared.test_records) if self.prepared.test_records else None
+            records = self.prepared.test_records
+            test = self.work.score(records, search=SearchSettings()) if records else None
         seconds = time.perf_counter() - began
         finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
         self.say(f"Trained in {spell_time(seconds)}.")

@@ -11,6 +11,7 @@ import torch
 from nungil.batches.batch import LabelledBatch, PairBatch, labelled_batch, marked_lengths, pair_batch
 from nungil.batches.order import Order, Rows, shares
 from nungil.batches.store import Store
+from nungil.decoding.settings import SearchSettings
 from nungil.model.folder import Loaded
 from nungil.model.reading import keep_few_shapes
 from nungil.pipeline import Classifier, Translator
@@ -23,6 +24,7 @@ from nungil.training.ranks import ALONE, Ranks
 from nungil.training.steps import Group
 
 Batch = TypeVar("Batch")
+QUICK = SearchSettings(beam=1)  # validations are compared with each other: the quickest search will do
 
 
 class Validation(NamedTuple):
@@ -55,7 +57,7 @@ class Work(ABC, Generic[Batch]):
         """The loss of a batch."""
 
     @abstractmethod
-    def score(self, records: Sequence[Any], shown: int = 0) -> Validation:
+    def score(self, records: Sequence[Any], shown: int = 0, search: SearchSettings = QUICK) -> Validation:
         """How well these records are translated or classified; the example is of record number `shown`."""
 
     def prime(self, store: Store) -> None:
@@ -122,9 +124,9 @@ class Translating(Work[PairBatch]):
         """Cross-entropy of the target."""
         return translation_loss(self.translator.model, batch, smoothing)
 
-    def score(self, records: Sequence[Pair], shown: int = 0) -> Validation:
+    def score(self, records: Sequence[Pair], shown: int = 0, search: SearchSettings = QUICK) -> Validation:
         """BLEU and chrF of greedy translations."""
-        found = self.translator.translate([record.source for record in records])
+        found = self.translator.translate([record.source for record in records], search, split=False)
         texts = [translation.text for translation in found]
         scores = score_translations(texts, [record.target for record in records], self.loaded.config.target)
         source, target, *_ = records[shown]
@@ -158,7 +160,12 @@ class Classifying(Work[LabelledBatch]):
         """Cross-entropy of the label."""
         return classification_loss(self.classifier.model, batch, smoothing)
 
-    def score(self, records: Sequence[Labelled], shown: int = 0) -> Validation:
+    def score(
+        self,
+        records: Sequence[Labelled],
+        shown: int = 0,
+        search: SearchSettings = QUICK,  # noqa: ARG002  a label is not searched for
+    ) -> Validation:
         """Accuracy and macro F1."""
         found = self.classifier.classify([record.text for record in records])
         right = [record.label for record in records]

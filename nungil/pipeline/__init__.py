@@ -1,0 +1,22 @@
+"""Translator and Classifier: text in, records out. What `nungil.load` gives."""
+
+from pathlib import Path
+
+from nungil.model.classifier import AttentionClassifier
+from nungil.model.folder import Loaded, load_model
+from nungil.pipeline.classifier import Classifier
+from nungil.pipeline.translator import Translator
+
+__all__ = ["Classifier", "Translator", "load", "opened"]
+
+
+def load(folder: str | Path) -> Translator | Classifier:
+    """The translator or classifier of a model folder."""
+    return opened(load_model(Path(folder)))
+
+
+def opened(loaded: Loaded) -> Translator | Classifier:
+    """The same for a model that is in memory already."""
+    if isinstance(loaded.model, AttentionClassifier):
+        return Classifier(loaded.config, loaded.model, loaded.tokenizers.source)
+    return Translator(loaded.config, loaded.model, loaded.tokenizers)

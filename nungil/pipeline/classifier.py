@@ -1,0 +1,61 @@
+"""Classifier: texts in, labels out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from nungil.decoding.native import batches_of
+from nungil.errors import UsageError
+from nungil.inspection.record import AttentionRecord
+from nungil.inspection.recorder import Recorder
+from nungil.model.classifier import AttentionClassifier
+from nungil.model.folder import ModelConfig
+from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
+from nungil.records import Classification
+from nungil.text.tokenizers.base import Tokenizer
+
+ROWS = 256  # texts that are computed together
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Classifies text."""
+
+    config: ModelConfig
+    model: AttentionClassifier
+    tokenizer: Tokenizer
+
+    def classify(self, texts: str | Sequence[str]) -> list[Classification]:
+        """The label of each text, in the same order."""
+        given = many(texts)
+        if "" in given:
+            raise UsageError(f"text {given.index('') + 1} is empty; there is nothing to classify in it")
+        encoded = [encode(text, self.tokenizer, self.config) for text in given]
+        answers: dict[int, Classification] = {}
+        with evaluating(self.model), torch.inference_mode():
+            for places in batches_of([len(one.ids) for one in encoded], ROWS):
+                source, keep = padded([encoded[place].ids for place in places])
+                rows = self.model(source, keep).logits.softmax(dim=-1).tolist()
+                for place, row in zip(places, rows, strict=True):
+                    answers[place] = self._classification(given[place], encoded[place], row)
+        return [answers[place] for place in range(len(given))]
+
+    def look(self, text: str) -> AttentionRecord:
+        """Where the pooling looks. The one row is the label."""
+        if not self.config.attends:
+            raise UsageError(f"this classifier pools by {self.model.settings.pooling}: it has no attention to look at")
+        given = not_empty(text)
+        encoded = encode(given, self.tokenizer, self.config)
+        source, keep = padded([encoded.ids])
+        recorder = Recorder()
+        with evaluating(self.model), torch.inference_mode():
+            row = self.model(source, keep, recorder).logits.softmax(dim=-1)[0].tolist()
+        answer = self._classification(given, encoded, row)
+        tokens = self.tokenizer.tokens(encoded.ids)
+        return recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
+
+    def _classification(self, source: str, encoded: Marked, row: list[float]) -> Classification:
+        probabilities = dict(zip(self.config.labels, row, strict=True))
+        label = max(probabilities, key=lambda name: probabilities[name])
+        return Classification(label, probabilities[label], probabilities, source, encoded.cut, encoded.unknown)

@@ -1,0 +1,246 @@
+"""Translator: texts in, translations out."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal, get_args
+
+import torch
+
+from nungil.decoding.found import Found
+from nungil.decoding.native import Native, Searcher, batches_of
+from nungil.decoding.settings import SearchSettings
+from nungil.errors import UsageError
+from nungil.inspection.record import AttentionRecord
+from nungil.inspection.recorder import Recorder
+from nungil.model.build import TranslatorModel
+from nungil.model.folder import ModelConfig
+from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
+from nungil.records import Translation
+from nungil.scoring.alignment import format_links
+from nungil.scoring.words import links_from_weights
+from nungil.settings import build_settings
+from nungil.text.sentences import Sentence, sentences_of
+from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK
+from nungil.text.tokenizers.train import Tokenizers
+from nungil.text.tokenizers.vocabulary import WordTokenizer
+
+Reading = Literal["output", "input"]
+READINGS: tuple[Reading, ...] = get_args(Reading)
+ROWS = 64  # pairs that are looked at together
+MORE = 20  # tokens that any translation may have beyond what its source suggests
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Translates text. Holds no state between calls, so that two may be answered at once."""
+
+    config: ModelConfig
+    model: TranslatorModel
+    tokenizers: Tokenizers
+    engine: Searcher | None = None  # who searches in place of nungil itself
+
+    def translate(
+        self,
+        texts: str | Sequence[str],
+        search: SearchSettings | None = None,
+        *,
+        split: bool = True,
+        align: bool = False,
+        **options: Any,
+    ) -> list[Translation]:
+        """A translation for each text, in the same order. An empty text stays empty.
+
+        `options` are those of `SearchSettings`: `beam=1`, `n_best=3`, `sample=True, seed=7` … A text of several
+        sentences is translated sentence by sentence, unless `split` is off. With `align`, each has its word links.
+        """
+        if align and not self.config.attends:
+            raise UsageError("this translator has a plain decoder: it has no attention to read links from")
+        settings = search or build_settings(options, SearchSettings, "translate")
+        given = [text.strip() if split else text for text in ([texts] if isinstance(texts, str) else texts)]
+        parts = [sentences_of(text) if split else [Sentence(text, "")] for text in given]
+        sentences = many([part.text for part in chain.from_iterable(parts)])
+        found = iter(self._sentences(sentences, settings, align))
+        return [joined([next(found) for _ in cut], cut) for cut in parts]
+
+    def look(self, text: str, target: str | None = None) -> AttentionRecord:
+        """Where it looks while it writes its own translation, or the one that is given.
+
+        The rows are its tokens and `<eos>`; a translation that does not come to its end has none.
+        """
+        if not self.config.attends:
+            raise UsageError("this translator has a plain decoder: it has no attention to look at")
+        given = not_empty(text)
+        encoded = encode(given, self.tokenizers.source, self.config)
+        if target is None:
+            ((found, *_),) = self._search([encoded], SearchSettings())
+            written = [*found.ids, EOS] if found.finished else found.ids
+        else:
+            written = [*self.tokenizers.target.encode(not_empty(target)), EOS]
+        return self._read(given, encoded, written)
+
+    def align(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        reading: Reading = "output",
+        layer: int | None = None,
+        head: int | None = None,
+    ) -> list[str]:
+        """The word links of given translations, in Pharaoh's format: for each target word the source word looked at.
+
+        A row of attention can be read as that of the word being written, or of the word that was just put in.
+        """
+        if not self.config.attends:
+            raise UsageError("this translator has a plain decoder: it has no attention to read links from")
+        encoded = [encode(not_empty(source), self.tokenizers.source, self.config) for source, _ in pairs]
+        written = [[*self.tokenizers.target.encode(not_empty(target)), EOS] for _, target in pairs]
+        links = [""] * len(pairs)
+        for places in batches_of(
+            [max(map(len, both)) for both in zip([e.ids for e in encoded], written, strict=True)], ROWS
+        ):
+            recorder = self._watched([encoded[place].ids for place in places], [written[place] for place in places])
+            for row, place in enumerate(places):
+                looked = recorder.record(
+                    row,
+                    self.tokenizers.source.tokens(encoded[place].ids),
+                    self.tokenizers.target.tokens(written[place]),
+                )
+                links[place] = links_of(looked, reading, layer, head)
+        return links
+
+    def _watched(self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]) -> Recorder:
+        """An eye that has seen these translations being written."""
+        ids, keep = padded(sources)
+        target, _ = padded([[SOS, *row[:-1]] for row in written])
+        recorder = Recorder()
+        with evaluating(self.model), torch.inference_mode():
+            self.model(ids, keep, target, recorder)
+        return recorder
+
+    def _sentences(self, texts: Sequence[str], settings: SearchSettings, align: bool) -> list[Translation]:
+        """Each by itself; those that are empty stay so."""
+        encoded = {place: encode(text, self.tokenizers.source, self.config) for place, text in enumerate(texts) if text}
+        found = dict(zip(encoded, self._search(list(encoded.values()), settings), strict=True))
+        return [
+            self._ranked(text, encoded[place], found[place], align) if place in found else EMPTY
+            for place, text in enumerate(texts)
+        ]
+
+    def _search(self, encoded: Sequence[Marked], settings: SearchSettings) -> list[list[Found]]:
+        sources = [one.ids for one in encoded]
+        longest = [settings.longest or math.ceil(self.config.stretch * len(ids)) + MORE for ids in sources]
+        with evaluating(self.model):
+            engine: Searcher = self.engine or Native(self.model)
+            return engine.search(sources, longest, settings)
+
+    def _ranked(self, source: str, encoded: Marked, found: Sequence[Found], align: bool) -> Translation:
+        ranked = tuple(self._translation(source, encoded, one, align) for one in found)
+        return ranked[0]._replace(n_best=ranked if len(ranked) > 1 else ())
+
+    def _translation(self, source: str, encoded: Marked, found: Found, align: bool) -> Translation:
+        tokens = self.tokenizers.target.tokens(found.ids)
+        text = self.tokenizers.target.decode(found.ids)
+        looked = None
+        if found.ids and self.config.attends and (align or UNK in found.ids):
+            looked = self._read(source, encoded, [*found.ids, EOS])
+        reads, writes = self.tokenizers
+        if looked is not None and isinstance(reads, WordTokenizer) and isinstance(writes, WordTokenizer):
+            tokens = copied(tokens, looked, reads.cut(source))
+            text = writes.join(tokens)
+        return Translation(
+            text=text,
+            score=found.log_probability / max(1, len(found.log_probabilities)),
+            tokens=tuple(tokens),
+            source=source,
+            source_tokens=tuple(self.tokenizers.source.tokens(encoded.ids)),
+            finished=found.finished,
+            cut=encoded.cut,
+            probabilities=tuple(math.exp(one) for one in found.log_probabilities),
+            unknown=encoded.unknown,
+            links=(links_of(looked) if looked is not None else "") if align else None,
+        )
+
+    def _read(self, source: str, encoded: Marked, written: Sequence[int]) -> AttentionRecord:
+        """Where it looks while it writes this."""
+        ids, keep = padded([encoded.ids])
+        recorder = Recorder()
+        with evaluating(self.model), torch.inference_mode():
+            decoded = self.model(ids, keep, torch.tensor([[SOS, *written[:-1]]]), recorder)
+            log_probs = self.model.logits(decoded.features).log_softmax(dim=-1)
+        return recorder.record(
+            0,
+            self.tokenizers.source.tokens(encoded.ids),
+            self.tokenizers.target.tokens(written),
+            source=source,
+            target=self.tokenizers.target.decode(written),
+            score=float(log_probs[0].gather(-1, torch.tensor(written)[:, None]).mean()),
+        )
+
+
+EMPTY = Translation("", 0.0, (), "", ())
+
+
+def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str]) -> list[str]:
+    """For each word that the vocabulary lacks, the source word that was looked at. Luong et al. (2015), rare words."""
+    marks = {SPECIALS[mark] for mark in (PAD, SOS, EOS)}
+    places = [place for place, token in enumerate(looked.source_tokens) if token not in marks]
+    most = looked.weights[:, places].argmax(axis=1)
+    return [words[int(most[row])] if token == SPECIALS[UNK] else token for row, token in enumerate(tokens)]
+
+
+def links_of(
+    looked: AttentionRecord, reading: Reading = "output", layer: int | None = None, head: int | None = None
+) -> str:
+    """Which word was looked at for which, in Pharaoh's format: source-target, counted from 0."""
+    weights, target = looked.select("cross", layer, head), looked.target_tokens
+    if reading == "input":  # the row after that of a token is the first that has it as input
+        weights, target = weights[1:], target[:-1]
+    if not len(target):
+        return ""
+    read = AttentionRecord.from_matrix(weights, looked.source_tokens, target)
+    return format_links(links_from_weights(read.merged().without_marks().weights))
+
+
+def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
+    """The sentences of a text as one translation, with what stood between them."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return EMPTY
+    kept = max(len(part.n_best) for part in parts)
+    ranked = [
+        [part.n_best[min(number, len(part.n_best) - 1)] if part.n_best else part for part in parts]
+        for number in range(kept)
+    ]
+    return _joined(parts, cut)._replace(n_best=tuple(_joined(row, cut) for row in ranked))
+
+
+def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
+    probabilities = tuple(chain.from_iterable(part.probabilities for part in parts))
+    total = sum(part.score * len(part.probabilities) for part in parts)
+    return Translation(
+        text="".join(part.text + (between.after or " ") for part, between in zip(parts, cut, strict=True)).strip(),
+        score=total / max(1, len(probabilities)),
+        tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
+        source="".join(between.text + between.after for between in cut),
+        source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),
+        finished=all(part.finished for part in parts),
+        cut=any(part.cut for part in parts),
+        probabilities=probabilities,
+        unknown=tuple(dict.fromkeys(chain.from_iterable(part.unknown for part in parts))),
+        links=joined_links(parts),
+    )
+
+
+def joined_links(parts: Sequence[Translation]) -> str | None:
+    """The links of sentences that stand one after another."""
+    if any(part.links is None for part in parts):
+        return None
+    found, source, target = [], 0, 0
+    for part in parts:
+        for link in (part.links or "").split():
+            left, right = map(int, link.split("-"))
+            found.append(f"{left + source}-{right + target}")
+        source, target = source + len(part.source.split()), target + len(part.text.split())
+    return " ".join(found)

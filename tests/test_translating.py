@@ -1,0 +1,149 @@
+"""`nungil translate` and `nungil classify`: what they print, and how a big file is stopped and gone on with."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+from command import NUNGIL, invoke, run
+from model_folders import CLASSIFIER, LUONG, classifier_folder, translator_folder
+
+from nungil.cli import texts
+from nungil.pipeline import load
+
+LINES = ["I like snow", "", "We saw a ship", "The child ate a pear", "snow"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return translator_folder(tmp_path_factory.mktemp("model") / "luong", LUONG)
+
+
+@pytest.fixture
+def article(tmp_path):
+    (tmp_path / "article.txt").write_text("".join(f"{line}\n" for line in LINES))
+    return tmp_path / "article.txt"
+
+
+def test_a_line_out_for_each_line_in(model, article):
+    found = invoke("translate", str(model), str(article))
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split("\n")[:-1] == [one.text for one in load(model).translate(LINES)]
+
+
+def test_scores_links_and_the_best_stand_in_columns(model, article):
+    found = invoke("translate", str(model), str(article), "--scores", "--align", "--longest", "4")
+    expected = load(model).translate(LINES, longest=4, align=True)
+    assert found.stdout.split("\n")[:-1] == [f"{one.text}\t{one.score:.4f}\t{one.links or ''}" for one in expected]
+    found = invoke("translate", str(model), str(article), "--n-best", "2", "--beam", "3", "--longest", "4")
+    rows = [line.split("\t") for line in found.stdout.split("\n")[:-1]]
+    assert [row[0] for row in rows if len(row) == 2] == ["1", "1", "3", "3", "4", "4", "5", "5"]
+
+
+def test_json_has_all_that_is_known(model, article):
+    found = invoke("translate", str(model), str(article), "--json", "--n-best", "2", "--longest", "4")
+    objects = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [one["source"] for one in objects] == LINES
+    assert set(objects[0]) == {
+        *("text", "score", "tokens", "source", "source_tokens", "finished", "cut"),
+        *("probabilities", "unknown", "n_best", "links"),
+    }
+    assert [len(one["n_best"]) for one in objects] == [2, 0, 2, 2, 2]
+
+
+def test_what_cannot_be_meant_is_refused_before_the_model_is_read(tmp_path):
+    found = invoke("translate", str(tmp_path / "nothing"), "--n-best", "9")
+    assert found.returncode == 2
+    assert found.stderr == (
+        "nungil: nungil translate:\n- n_best 9 is more than the beam of 5 can give; make the beam as large\n"
+    )
+
+
+def test_a_file_is_written_whole_and_never_over_another(model, article, tmp_path):
+    out = tmp_path / "made" / "article.ko"
+    assert invoke("translate", str(model), str(article), "--out", str(out)).returncode == 0
+    assert out.read_text() == invoke("translate", str(model), str(article)).stdout
+    assert [path.name for path in out.parent.iterdir()] == ["article.ko"]
+    found = invoke("translate", str(model), str(article), "--out", str(out))
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"nungil: {out}: there is something already, and nothing is written over")
+
+
+@pytest.mark.slow
+def test_a_command_that_was_killed_is_gone_on_with(model, tmp_path):
+    lines = [f"{line} {number}" for number in range(900) for line in LINES]
+    (tmp_path / "many.txt").write_text("".join(f"{line}\n" for line in lines))
+    asked = ["translate", str(model), str(tmp_path / "many.txt"), "--beam", "2", "--longest", "9"]
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    assert run(*asked, "--out", str(whole)).returncode == 0
+    with subprocess.Popen([*NUNGIL, *asked, "--out", str(out)], stderr=subprocess.DEVNULL) as process:
+        while not (tmp_path / "out.part.json").exists():
+            assert process.poll() is None, "it was over before it could be stopped"
+        process.send_signal(signal.SIGKILL)
+    assert not out.exists()
+    done = json.loads((tmp_path / "out.part.json").read_text())["lines"]
+    assert 0 < done < len(lines)
+    refused = run(*asked, "--out", str(out), "--scores")
+    assert refused.returncode == 2
+    assert "left by another command: on other input, with another model or other options" in refused.stderr
+    again = run(*asked, "--out", str(out))
+    assert again.returncode == 0, again.stderr
+    assert f"Going on after line {done:,}." in again.stderr
+    assert out.read_bytes() == whole.read_bytes()
+    assert not list(tmp_path.glob("out.part*"))
+
+
+def test_half_an_answer_is_cut_off_when_it_is_gone_on_with(model, article, tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "CHUNK", 2)
+    out = tmp_path / "out"
+    calls = iter(range(9))
+
+    def failing(self, *given, **options):
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return translate(self, *given, **options)
+
+    kind = type(load(model))
+    translate = kind.translate
+    monkeypatch.setattr(kind, "translate", failing)
+    assert invoke("translate", str(model), str(article), "--out", str(out)).returncode == 130
+    with (tmp_path / "out.part").open("a") as file:
+        file.write("half an ans")
+    assert invoke("translate", str(model), str(article), "--out", str(out)).returncode == 0
+    assert out.read_text() == invoke("translate", str(model), str(article)).stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe\x00snow", None),
+        ("🙂 🙃 ❄️\n".encode(), None),
+        (b"I like\x00snow\n", None),
+        (("snow " * 10_000).encode() + b"\n", "line 1: longer than the 9 tokens that the model reads"),
+    ],
+    ids=["not UTF-8", "emoji", "NUL", "10,000 words"],
+)
+def test_odd_input_gives_a_line_or_a_sentence(model, tmp_path, content, said):
+    (tmp_path / "odd.txt").write_bytes(content)
+    found = invoke("translate", str(model), str(tmp_path / "odd.txt"), "--no-split")
+    assert "Traceback" not in found.stderr
+    assert found.returncode in (0, 3)
+    if found.returncode == 0:
+        assert found.stdout.count("\n") == 1
+    if said is not None:
+        assert said in found.stderr
+
+
+def test_a_missing_or_foreign_model_is_refused(tmp_path, article):
+    assert invoke("translate", str(tmp_path / "nothing"), str(article)).returncode == 2
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "pytorch_model.bin").write_bytes(b"PK\x03\x04")
+    assert invoke("translate", str(tmp_path / "foreign"), str(article)).returncode == 4
+
+
+def test_labels_go_to_a_file_too(tmp_path, article):
+    model = classifier_folder(tmp_path / "labels", CLASSIFIER)
+    out = tmp_path / "out.tsv"
+    assert invoke("classify", str(model), str(article), "--out", str(out)).returncode == 0
+    assert out.read_text() == invoke("classify", str(model), str(article)).stdout
+    assert out.read_text().split("\n")[1] == "", "an empty line stays empty"

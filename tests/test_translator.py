@@ -1,0 +1,121 @@
+"""What can be asked of a translator: several translations, draws, paragraphs, links, words it has never seen."""
+
+import math
+
+import numpy as np
+import pytest
+from model_folders import LUONG, TRANSFORMER, translator_folder
+
+from nungil.decoding.settings import SearchSettings
+from nungil.errors import ConfigError
+from nungil.inspection.record import AttentionRecord
+from nungil.pipeline import load
+from nungil.pipeline.translator import copied, joined_links
+from nungil.records import Translation
+from nungil.text.sentences import sentences_of
+
+TEXTS = ["I like snow", "We saw a ship", "The child ate a pear"]
+
+
+@pytest.fixture(params=[LUONG, TRANSFORMER], ids=["luong", "transformer"])
+def translator(request, tmp_path):
+    return load(translator_folder(tmp_path / "model", request.param))
+
+
+def test_the_first_of_the_best_is_the_translation(translator):
+    for one in translator.translate(TEXTS, beam=4, n_best=3):
+        assert len(one.n_best) == 3
+        assert one.n_best[0] == one._replace(n_best=())
+        assert len({other.text for other in one.n_best}) > 1
+    for one in translator.translate(TEXTS):
+        assert one.n_best == ()
+
+
+def test_the_score_is_the_mean_of_the_logarithms_of_its_probabilities(translator):
+    for one in translator.translate(TEXTS, beam=2, n_best=2):
+        for each in one.n_best:
+            assert len(each.probabilities) == len(each.tokens) + each.finished
+            mean = sum(map(math.log, each.probabilities)) / len(each.probabilities)
+            assert each.score == pytest.approx(mean, abs=1e-9)
+
+
+def test_draws_are_repeatable_and_differ_by_seed(translator):
+    drawn = [
+        [one.text for one in translator.translate(TEXTS * 7, sample=True, seed=seed, longest=5)] for seed in (3, 3, 4)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+    (several,) = translator.translate(TEXTS[0], sample=True, n_best=6, longest=5)
+    assert len(several.n_best) == 6
+    assert [one.score for one in several.n_best] == sorted((one.score for one in several.n_best), reverse=True)
+
+
+def test_options_and_settings_are_the_same_and_mistakes_are_named(translator):
+    assert translator.translate(TEXTS, beam=3) == translator.translate(TEXTS, SearchSettings(beam=3))
+    with pytest.raises(ConfigError) as caught:
+        translator.translate(TEXTS, beams=3, n_best=9)
+    assert "beams: no such setting; did you mean beam?" in str(caught.value)
+
+
+def test_a_paragraph_is_translated_sentence_by_sentence_and_its_breaks_stay(translator):
+    first, second, third = (one.text for one in translator.translate(["I like snow.", "We saw a ship!", "A pear"]))
+    (found,) = translator.translate("  I like snow. We saw a ship!\n\nA pear ")
+    assert found.text == f"{first} {second}\n\n{third}".strip()
+    assert found.source == "I like snow. We saw a ship!\n\nA pear"
+    (whole,) = translator.translate("I like snow. We saw a ship!", split=False)
+    assert whole.source_tokens.count("<eos>") == 1
+    assert found.source_tokens.count("<eos>") == 3
+
+
+def test_links_count_words_from_zero_and_only_on_request(translator):
+    (plain,), (linked,) = translator.translate(TEXTS[2]), translator.translate(TEXTS[2], align=True)
+    assert plain.links is None
+    pairs = [tuple(map(int, link.split("-"))) for link in linked.links.split()]
+    assert sorted(target for _, target in pairs) == list(range(len(linked.text.split())))
+    assert all(0 <= source < 5 for source, _ in pairs)
+    (two,) = translator.translate("I like snow. We saw a ship.", align=True)
+    assert two.links == joined_links(translator.translate(["I like snow.", "We saw a ship."], align=True))
+
+
+def test_links_of_sentences_are_joined():
+    one = Translation("가 나", 0.0, (), "a b c", (), links="0-1 2-0")
+    two = Translation("다", 0.0, (), "d", (), links="0-0")
+    assert joined_links([one, two]) == "0-1 2-0 3-2"
+    assert joined_links([one, two._replace(links=None)]) is None
+
+
+def test_words_it_has_never_seen_are_named(translator):
+    (found,) = translator.translate("I like zebras and zebras and quokkas")
+    assert found.unknown == tuple(dict.fromkeys(word for word in found.source.split() if word not in KNOWN))
+    assert "zebras" in found.unknown
+    assert translator.translate("I like snow")[0].unknown == ()
+
+
+KNOWN = {"I", "like", "snow", "The", "child", "ate", "a", "pear", "We", "saw", "ship", "yesterday"}
+
+
+def test_a_word_that_it_cannot_write_is_copied_from_where_it_looks():
+    weights = np.array([[0.1, 0.2, 0.6, 0.1], [0.7, 0.1, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1]])
+    looked = AttentionRecord.from_matrix(weights, ["<sos>", "Kim", "<unk>", "<eos>"], ["<unk>", "나는", "<unk>"])
+    assert copied(["<unk>", "나는", "<unk>"], looked, ["Kim", "Zaphod"]) == ["Zaphod", "나는", "Kim"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Mr. Kim came. He left! Did he? Yes.", ["Mr. Kim came.", "He left!", "Did he?", "Yes."]),
+        (
+            "나는 눈을 좋아한다. 그러나 비는 싫다.\n\n새 문단이다.",
+            ["나는 눈을 좋아한다.", "그러나 비는 싫다.", "새 문단이다."],
+        ),
+        ('He said "Go." Then he went.', ['He said "Go."', "Then he went."]),
+        ("今日は。雪です！", ["今日は。", "雪です！"]),
+        ("It costs 3.50 dollars. Am 3. Mai kam er.", ["It costs 3.50 dollars.", "Am 3. Mai kam er."]),
+        ("J. R. Smith, e.g. the one", ["J. R. Smith, e.g. the one"]),
+        ("one line", ["one line"]),
+        ("  ", []),
+    ],
+)
+def test_where_sentences_end(text, parts):
+    found = sentences_of(text)
+    assert [one.text for one in found] == parts
+    assert "".join(one.text + one.after for one in found) == text.strip()
