@@ -53,6 +53,10 @@ def translate(
         **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat},
     }
     options = {name: value for name, value in given.items() if value is not None}
+    _translate(folder, files or [], out, options, Shown(as_json, scores, align, split))
+
+
+def _translate(folder: Path, files: list[Path], out: Path | None, options: dict[str, Any], shown: "Shown") -> None:
     from nungil.cli.lines import model_sign, work_through
     from nungil.decoding.settings import SearchSettings
     from nungil.pipeline import Translator, load
@@ -62,28 +66,27 @@ def translate(
     model = load(folder)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
-    shown = Shown(as_json, scores, align)
     seen: list[str] = []
 
     def answer(lines: list[str], number: int) -> list[str]:
-        found = model.translate(lines, search, split=split, align=align)
+        found = model.translate(lines, search, split=shown.split, align=shown.links)
         for place, one in enumerate(found, number):
             _warn(place, one, model)
         seen.extend(one.source for one in found[:1])
         return [line for place, one in enumerate(found, number) for line in shown.lines(place, one)]
 
-    sign = {"model": model_sign(folder), "search": search.model_dump(), "split": split, "shown": vars(shown)}
-    work_through(files or [], out, sign, answer)
+    sign = {"model": model_sign(folder), "search": search.model_dump(), "shown": vars(shown)}
+    work_through(files, out, sign, answer)
     first = next((text for text in seen if text), "")
     if first and model.config.attends:
         say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a sentence')}")
 
 
 class Shown:
-    """What is printed of a translation."""
+    """What is translated as one, and what is printed of it."""
 
-    def __init__(self, as_json: bool, scores: bool, links: bool) -> None:
-        self.as_json, self.scores, self.links = as_json, scores, links
+    def __init__(self, as_json: bool, scores: bool, links: bool, split: bool) -> None:
+        self.as_json, self.scores, self.links, self.split = as_json, scores, links, split
 
     def lines(self, number: int, one: "Translation") -> list[str]:
         """Its lines: one, or one for each of the best, which are told apart by the number of their input."""
