@@ -1,13 +1,14 @@
 """Training speed against JoeyNMT and Eole: the same tokens and model sizes, interleaved runs, and their ratios.
 
     python benchmarks/training.py --data FOLDER [--peers FOLDER] [--updates 20] [--rounds 3] [--quality 100]
-                                  [--only transformer|lstm]
+                                  [--only transformer|lstm] [--precision fp32|bf16]
 
 FOLDER holds multi30k. The peers are installed into environments of their own when they are not there yet. In each round
 every contestant trains anew, in a process of its own; speed is target tokens a second, `<eos>` counted and padding not,
 after the first few updates and without validation. Then each trains for --quality updates, and its validation loss is
 compared (0: leave that out). The share of peak is what nungil's model must multiply, against the fastest product of two
-matrices measured between the rounds.
+matrices measured between the rounds, of the precision that nungil chose. The peers compute in float32, as they do by
+default; nungil chooses for itself, unless --precision says otherwise.
 """
 
 import argparse
@@ -54,6 +55,7 @@ from nungil.runs.prepare import Prepared, prepare
 from nungil.runs.recipe import read_recipe
 from nungil.text.tokenizers.base import SPECIALS
 from nungil.training.course import updates
+from nungil.training.precision import Precision, measure
 
 VOCABULARY = 8_000
 MARKS: Marks = "eos"  # JoeyNMT's way of marking a source; Eole reads it without any
@@ -98,6 +100,7 @@ class Bench:
     texts: Texts
     pythons: dict[str, Path]
     threads: int
+    precision: Precision
 
     @property
     def lengths(self) -> tuple[Any, Any]:
@@ -115,18 +118,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quality", type=int, default=100, help="updates before the validation loss is compared; or 0")
     parser.add_argument("--only", choices=list(PEERS))
+    parser.add_argument("--precision", choices=["fp32", "bf16"], help="of nungil; by default what it chooses itself")
     options = parser.parse_args()
     models = [options.only] if options.only else list(PEERS)
     pythons = {peer: install(peer, options.peers) for peer in sorted({peer for name in models for peer in PEERS[name]})}
     with tempfile.TemporaryDirectory() as folder:
-        bench = make_ready(Path(folder), options.data / "multi30k", pythons)
+        precision = options.precision or measure().precision
+        bench = make_ready(Path(folder), options.data / "multi30k", pythons, precision)
         for model in models:
             compare_speed(bench, model, options.updates, options.rounds)
             if options.quality:
                 compare_quality(bench, model, options.quality)
 
 
-def make_ready(folder: Path, multi30k: Path, pythons: dict[str, Path]) -> Bench:
+def make_ready(folder: Path, multi30k: Path, pythons: dict[str, Path], precision: Precision) -> Bench:
     """Cut the corpus into pieces once, as nungil does it, and write them for the others."""
     sets = {"train": "train", "valid": "val"}
     files = {name: [multi30k / f"{found}.{tag}.gz" for tag in ("en", "de")] for name, found in sets.items()}
@@ -134,15 +139,16 @@ def make_ready(folder: Path, multi30k: Path, pythons: dict[str, Path]) -> Bench:
         if not path.is_file():
             raise SystemExit(f"{path} is missing; --data is the folder that holds multi30k")
     files["few"] = [_first_lines(path, folder / f"few.{path.suffixes[-2][1:]}") for path in files["valid"]]
-    asked = read_recipe(None, recipe_of("transformer", files["train"], files["valid"], 1, 1))
+    asked = read_recipe(None, recipe_of("transformer", files["train"], files["valid"], 1))
     prepared = prepare(asked.data, asked.cleaning, asked.tokenizer, folder / "prepared", asked.seed)
     texts = Texts(folder / "pieces", prepared.train.rows)
     _write_pieces(prepared, texts.folder)
-    bench = Bench(folder, files, prepared, texts, pythons, torch.get_num_threads())
+    bench = Bench(folder, files, prepared, texts, pythons, torch.get_num_threads(), precision)
     source, target = bench.lengths
     print(
-        f"torch {torch.__version__}, {bench.threads} threads, float32. Multi30k en→de: {len(target):,} pairs, "
-        f"{source.sum():,} source and {target.sum():,} target tokens\nan epoch, one vocabulary of "
+        f"torch {torch.__version__}, {bench.threads} threads; nungil in {precision}. Multi30k en→de: "
+        f"{len(target):,} pairs, {source.sum():,} source and {target.sum():,} target tokens\n"
+        f"an epoch, one vocabulary of "
         f"{prepared.tokenizers.target.size:,}: the same for all. Batches of {BATCH:,} tokens, padding included;\n"
         "nungil and Eole sort by length, JoeyNMT does not."
     )
@@ -167,7 +173,7 @@ def _write_pieces(prepared: Prepared, folder: Path) -> None:
     (folder / "vocabulary.txt").write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
 
 
-def recipe_of(model: str, train: list[Path], valid: list[Path], steps: int, threads: int) -> dict[str, Any]:
+def recipe_of(model: str, train: list[Path], valid: list[Path], steps: int, **training: Any) -> dict[str, Any]:
     """A run of nungil as a recipe."""
     return {
         "data": {"train": [*map(str, train)], "valid": [*map(str, valid)], "source": "en", "target": "de"},
@@ -191,7 +197,7 @@ def recipe_of(model: str, train: list[Path], valid: list[Path], steps: int, thre
             "metric": "loss",
             "average": 1,
             "log_every": 1,
-            "threads": threads,
+            **training,
         },
         "seed": SEED,
     }
@@ -206,7 +212,7 @@ def compare_speed(bench: Bench, model: str, counted: int, rounds: int) -> None:
     peak = 0.0
     for number in range(rounds):
         for name in contestants:
-            peak = max(peak, best_product())
+            peak = max(peak, best_product(bench.precision))
             last[name] = train(bench, name, model, WARM_UP + counted)
             speeds[name].append(last[name].speed(WARM_UP))
         told = ", ".join(f"{NAMES[name]} {speeds[name][-1]:,.0f}" for name in contestants)
@@ -219,7 +225,8 @@ def compare_speed(bench: Bench, model: str, counted: int, rounds: int) -> None:
         print(f"{NAMES[name]:>14} {result.parameters:>11,} {tokens:>14,.0f} {speed:>9,.0f}   {cell}")
     work = operations(bench, model)
     shares = spread([100 * speed * work / peak for speed in speeds["nungil"]], "%")
-    print(f"Share of peak: {shares} of {peak / 1e9:,.0f} GFLOP/s; {work / 1e6:,.1f} MFLOP a target token", flush=True)
+    best = f"{peak / 1e9:,.0f} GFLOP/s in {bench.precision}"
+    print(f"Share of peak: {shares} of {best}; {work / 1e6:,.1f} MFLOP a target token", flush=True)
 
 
 def compare_quality(bench: Bench, model: str, steps: int) -> None:
@@ -252,7 +259,8 @@ def run_nungil(bench: Bench, job: Job) -> Result:
     """`nungil train`. Its metrics.jsonl has the speed so far of each update; the order tells the tokens."""
     valid = bench.files["valid" if job.validates else "few"]
     given, out = job.folder / "recipe.json", job.folder / "run"
-    given.write_text(json.dumps(recipe_of(job.model, bench.files["train"], valid, job.updates, bench.threads)))
+    chosen = {"threads": bench.threads, "precision": bench.precision}
+    given.write_text(json.dumps(recipe_of(job.model, bench.files["train"], valid, job.updates, **chosen)))
     command = [sys.executable, "-m", "nungil", "train", str(given), "--out", str(out)]
     run(command, job.folder / "log.txt", bench.threads)
     store, (_, target) = Store(out / "data" / "train"), bench.lengths
@@ -298,11 +306,12 @@ def operations(bench: Bench, model: str) -> float:
     return float(total / int(target.sum()))
 
 
-def best_product(seconds: float = 2.0) -> float:
+def best_product(precision: Precision, seconds: float = 2.0) -> float:
     """Operations a second of the fastest product of two matrices."""
-    best = 0.0
+    best, kind = 0.0, torch.bfloat16 if precision == "bf16" else torch.float32
     for rows, inner, columns in PRODUCTS:
-        left, right, out = torch.randn(rows, inner), torch.randn(inner, columns), torch.empty(rows, columns)
+        left, right = torch.randn(rows, inner, dtype=kind), torch.randn(inner, columns, dtype=kind)
+        out = torch.empty(rows, columns, dtype=kind)
         end = time.perf_counter() + seconds / len(PRODUCTS)
         while time.perf_counter() < end:
             start = time.perf_counter()

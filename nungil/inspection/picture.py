@@ -1,4 +1,4 @@
-"""Picture: a matrix with words along its sides, and what is to be said beside it. All that a drawing needs. No torch."""
+"""Picture: a matrix with words along its sides, and what is said beside it: all that a drawing needs. No torch."""
 
 from dataclasses import dataclass
 

@@ -8,6 +8,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nungil.attention.dropout import Dropout
+from nungil.model.products import in_full
+from nungil.model.reading import go_on
 
 # Sizes   B batch   T steps   I width of an input   W width of a state   L layers
 Cell = Literal["lstm", "gru", "rnn"]
@@ -19,11 +21,6 @@ def width_mistake(width: int, bidirectional: bool) -> str | None:
     if bidirectional and width % 2:
         return f"width {width} is odd, but two directions share it; choose an even one"
     return None
-
-
-def in_full() -> torch.autocast:
-    """Within it nothing is shortened to bfloat16: a recurrence hands what is rounded at one step on to the next."""
-    return torch.autocast("cpu", enabled=False)
 
 
 class CellState(NamedTuple):
@@ -59,12 +56,10 @@ class Layers(nn.Module):
     def forward(self, inputs: Float[Tensor, "B T I"], state: CellState) -> Float[Tensor, "B T W"]:
         """The states of the top layer for a whole sentence."""
         outputs, state = inputs.to(self.kind), state.to(self.kind)
-        with in_full():
-            for number, layer in enumerate(self.layers):
-                outputs = outputs if number == 0 else self.dropout(outputs)
-                first = state.hidden[number, None].contiguous()
-                memory = None if state.memory is None else state.memory[number, None].contiguous()
-                outputs, _ = layer(outputs, first if memory is None else (first, memory))
+        for number, layer in enumerate(layer for layer in self.layers if isinstance(layer, nn.RNNBase)):
+            outputs = outputs if number == 0 else self.dropout(outputs)
+            memory = None if state.memory is None else state.memory[number]
+            outputs = go_on(layer, outputs, state.hidden[number], memory)
         return outputs
 
     def step(self, inputs: Float[Tensor, "B I"], state: CellState) -> tuple[Float[Tensor, "B W"], CellState]:

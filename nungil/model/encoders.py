@@ -11,7 +11,7 @@ from nungil.attention import Eye
 from nungil.attention.attend import refuse_empty_rows
 from nungil.attention.dropout import Dropout
 from nungil.model.blocks import BlockSettings, EncoderBlock
-from nungil.model.cells import Cell, in_full, make_layer, width_mistake
+from nungil.model.cells import Cell, make_layer, width_mistake
 from nungil.model.embedding import sinusoids
 from nungil.model.reading import read
 from nungil.model.results import Encoded
@@ -62,8 +62,7 @@ class RecurrentEncoder(nn.Module):
         for number, layer in enumerate(self.layers):
             if not isinstance(layer, nn.RNNBase):
                 raise TypeError("a recurrent encoder has recurrent layers")
-            with in_full():
-                walked = read(layer, states if number == 0 else self.dropout(states), real)
+            walked = read(layer, states if number == 0 else self.dropout(states), real)
             states = walked.states
             hidden.append(walked.hidden)
             memory.append(walked.memory)

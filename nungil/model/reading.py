@@ -8,11 +8,13 @@ first, h = o·tanh(0) is the state of a sentence that has not begun. No packing,
 """
 
 import os
+from typing import TypeGuard
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from nungil.model.products import in_full
 from nungil.model.recurrence import Walked, walk
 
 # Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
@@ -24,9 +26,26 @@ SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 
 def read(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
     """The states of every step and the last ones. Padding must stand on the right; states there are of no meaning."""
-    if isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY:
-        return read_marked(layer, inputs, keep)
-    return walk_both(layer, inputs, keep)
+    return read_marked(layer, inputs, keep) if _suits(layer, inputs) else walk_both(layer, inputs, keep)
+
+
+def go_on(
+    layer: nn.RNNBase,
+    inputs: Float[Tensor, "B T I"],
+    hidden: Float[Tensor, "B W"],
+    memory: Float[Tensor, "B W"] | None = None,
+) -> Float[Tensor, "B T W"]:
+    """The states of every step from a given one on, from left to right. Padding is read too, after all that is real."""
+    if memory is None or not _suits(layer, inputs):
+        return walk(layer, inputs, hidden, memory).states
+    with in_full():
+        states: Tensor = layer(inputs, (hidden[None].contiguous(), memory[None].contiguous()))[0]
+    return states
+
+
+def _suits(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"]) -> TypeGuard[nn.LSTM]:
+    """Whether torch's own kernel is the faster way."""
+    return isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY
 
 
 def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:
@@ -59,17 +78,18 @@ def read_marked(layer: nn.LSTM, inputs: Float[Tensor, "B T I"], keep: Bool[Tenso
         padding = ~keep[..., None]
         inputs = torch.cat([inputs.masked_fill(padding, 0.0), padding.to(inputs.dtype)], dim=-1)
     first = inputs.new_zeros(1 + layer.bidirectional, len(inputs), layer.hidden_size)
-    states, hidden, memory = torch.lstm(
-        inputs,
-        (first, first),
-        _weights(layer, marked=keep is not None),
-        has_biases=True,
-        num_layers=1,
-        dropout=0.0,
-        train=torch.is_grad_enabled(),  # whether to remember what going back needs
-        bidirectional=layer.bidirectional,
-        batch_first=True,
-    )
+    with in_full():
+        states, hidden, memory = torch.lstm(
+            inputs,
+            (first, first),
+            _weights(layer, marked=keep is not None),
+            has_biases=True,
+            num_layers=1,
+            dropout=0.0,
+            train=torch.is_grad_enabled(),  # whether to remember what going back needs
+            bidirectional=layer.bidirectional,
+            batch_first=True,
+        )
     last = list(hidden)
     if keep is not None:  # from the left, the kernel ends in padding
         ends = keep.sum(dim=1) - 1

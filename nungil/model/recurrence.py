@@ -6,6 +6,8 @@ done step by step; the gradients of all weights are one product over all steps t
 
 At a padded step a state stays as it was. So the last state is that of the last real word, whatever stands after it, and
 from the right a sentence begins with its own last word: no packing, no sorting.
+
+Products may be shortened to bfloat16; the states, and what is added to them, are not.
 """
 
 from abc import ABC, abstractmethod
@@ -15,6 +17,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from nungil.model.products import product_type
 
 # Sizes   B batch   T steps   I width of an input   W width of a state   G width of all gates together
 
@@ -159,7 +163,7 @@ def walk(
     ending = "_l0_reverse" if backwards else "_l0"
     weights = [getattr(layer, name + ending) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
     before = torch.zeros_like(hidden) if memory is None else memory
-    plan = keep, KERNELS[type(layer)], backwards
+    plan = keep, KERNELS[type(layer)], backwards, product_type(inputs.dtype)
     return Walked(*_Walk.apply(inputs, hidden, before, *weights, plan))  # type: ignore[no-untyped-call]
 
 
@@ -168,16 +172,20 @@ class _Walk(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
-        inputs, hidden, memory, weight_in, weight_back, bias_in, bias_back, (keep, kernel, backwards) = given
-        T = inputs.shape[1]
+        inputs, hidden, memory, weight_in, weight_back, bias_in, bias_back, plan = given
+        keep, kernel, backwards, kind = plan
+        T, full = inputs.shape[1], inputs.dtype
         order = range(T - 1, -1, -1) if backwards else range(T)
         bias = bias_in if kernel.split_bias else bias_in + bias_back
-        projected_TBG = nn.functional.linear(inputs.transpose(0, 1), weight_in, bias)
-        states_TBW = inputs.new_empty(T, *hidden.shape)
+        inputs, weight_in, weight_back = inputs.to(kind), weight_in.to(kind), weight_back.to(kind)
+        projected_TBG = nn.functional.linear(inputs.transpose(0, 1), weight_in, bias.to(kind)).to(full)
+        states_TBW = torch.empty(T, *hidden.shape, dtype=full, device=inputs.device)
         before_TBW = torch.empty_like(states_TBW)
         steps, turned = [], weight_back.t()
         for t in order:
-            recurrent = torch.addmm(bias_back, hidden, turned) if kernel.split_bias else hidden @ turned
+            recurrent = (hidden.to(kind) @ turned).to(full)
+            if kernel.split_bias:
+                recurrent += bias_back
             after, memory_after, *activations = kernel.forward(projected_TBG[t], recurrent, hidden, memory)
             steps.append((tuple(activations), memory))
             before_TBW[t] = hidden
@@ -195,16 +203,20 @@ class _Walk(torch.autograd.Function):
     def backward(ctx: Any, grad_states: Tensor, grad_hidden: Tensor, grad_memory: Tensor) -> tuple[Tensor | None, ...]:
         inputs, weight_in, weight_back, before_TBW = ctx.saved_tensors
         grads_in, grads_back = _go_back(ctx, weight_back, before_TBW, grad_states, (grad_hidden, grad_memory))
+        kind, full = inputs.dtype, before_TBW.dtype
         flat_in, flat_back = grads_in.gates.flatten(0, 1), grads_back.flatten(0, 1)
         grad_bias = flat_in.sum(dim=0)
+        grad_bias_back = flat_back.sum(dim=0) if ctx.kernel.split_bias else grad_bias
+        flat_in = flat_in.to(kind)
+        flat_back = flat_back.to(kind) if ctx.kernel.split_bias else flat_in
         return (
-            (flat_in @ weight_in).view(*grads_in.gates.shape[:2], -1).transpose(0, 1),
+            (flat_in @ weight_in).to(full).view(*grads_in.gates.shape[:2], -1).transpose(0, 1),
             grads_in.hidden,
             grads_in.memory,
-            flat_in.t() @ inputs.transpose(0, 1).flatten(0, 1),
-            flat_back.t() @ before_TBW.flatten(0, 1),
+            (flat_in.t() @ inputs.transpose(0, 1).flatten(0, 1)).to(full),
+            (flat_back.t() @ before_TBW.to(kind).flatten(0, 1)).to(full),
             grad_bias,
-            flat_back.sum(dim=0) if ctx.kernel.split_bias else grad_bias,
+            grad_bias_back,
             None,
         )
 
@@ -233,7 +245,7 @@ def _go_back(
             through_hidden, through_memory = grad_hidden * real, grad_memory * real
         parts = ctx.kernel.backward(activations, before_TBW[t], memory, through_hidden, through_memory)
         in_TBG[t], back_TBG[t] = parts[0], parts[1]
-        passed_hidden, passed_memory = torch.addmm(parts[2], parts[1], weight_back), parts[3]
+        passed_hidden, passed_memory = parts[2] + parts[1].to(weight_back.dtype) @ weight_back, parts[3]
         if real is not None:
             passed_hidden = torch.addcmul(passed_hidden, grad_hidden, 1 - real)
             passed_memory = torch.addcmul(passed_memory, grad_memory, 1 - real)

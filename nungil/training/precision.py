@@ -1,6 +1,7 @@
 """Precision: bfloat16 products where the processor has them, single precision where they would be slower.
 
-Only products are shortened: weights, their averages, softmax, losses and recurrent layers stay in single precision.
+Only products are shortened: weights, their averages, sums, softmax, losses and the states of recurrent layers stay in
+single precision.
 """
 
 import time
@@ -41,8 +42,3 @@ def measure() -> Measured:
 def computing_in(precision: Precision) -> AbstractContextManager[object]:
     """Within it, products are of this precision."""
     return torch.autocast("cpu", dtype=torch.bfloat16) if precision == "bf16" else nullcontext()
-
-
-def product_type() -> torch.dtype | None:
-    """What products are to be of where torch does not see to it itself: bfloat16 within bf16, else as they come."""
-    return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from nungil.training.precision import product_type
+from nungil.model.products import product_type
 
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
 PIECE = 2**22  # scores in a piece; half of it and twice of it are slower
@@ -44,28 +44,30 @@ class _VocabularyLoss(torch.autograd.Function):
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, right: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         learns = any(ctx.needs_input_grad[:3])
-        kind = product_type() or features.dtype
+        kind = product_type(weight.dtype)
         short_features, short_weight = features.to(kind), weight.to(kind)
         features = features.to(weight.dtype)
         total, plain, hits = (weight.new_zeros(()) for _ in range(3))
+        mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # of a word's scores, without them
         grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
+        bias_short, room = bias.to(kind), _room(features, weight, kind)
         for rows in _pieces(len(features), len(weight)):
-            scores_nV = torch.addmm(bias.to(kind), short_features[rows], short_weight.t()).to(weight.dtype)
-            top, guess = scores_nV.max(dim=-1)
-            wanted = scores_nV.gather(1, right[rows, None])[:, 0]
-            mean = scores_nV.mean(dim=-1) if smoothing else top
-            mass = scores_nV.sub_(top[:, None]).exp_().sum(dim=-1)
-            log_mass = top + mass.log()
+            scores_nV, shares_nV = (part[: len(right[rows])] for part in room)
+            torch.addmm(bias_short, short_features[rows], short_weight.t(), out=scores_nV)
+            torch.softmax(scores_nV, dim=-1, dtype=weight.dtype, out=shares_nV)
+            wanted = scores_nV.gather(1, right[rows, None])[:, 0].to(weight.dtype)
+            top = scores_nV.amax(dim=-1).to(weight.dtype)
+            log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
             plain += (log_mass - wanted).sum()
-            total += (log_mass - (1 - smoothing) * wanted - smoothing * mean).sum()
-            hits += (guess == right[rows]).sum()
+            total += (log_mass - (1 - smoothing) * wanted).sum()
+            hits += (wanted == top).sum()
             if learns:
-                scores_nV /= mass[:, None]
-                scores_nV[torch.arange(len(guess)), right[rows]] -= 1 - smoothing
-                grads[2].add_(scores_nV.sum(dim=0))
-                short_scores = scores_nV.to(kind)
-                grads[0][rows] = short_scores @ short_weight
-                _add_product(grads[1], short_scores.t(), short_features[rows])
+                shares_nV[torch.arange(len(top)), right[rows]] -= 1 - smoothing
+                grads[2].add_(shares_nV.sum(dim=0))
+                short_shares = shares_nV if kind == weight.dtype else scores_nV.copy_(shares_nV)
+                grads[0][rows] = short_shares @ short_weight
+                _add_product(grads[1], short_shares.t(), short_features[rows])
+        total -= smoothing * mean.sum()
         if learns and smoothing:
             _subtract_even_share(grads, features, weight, smoothing / len(weight))
         ctx.save_for_backward(*grads)
@@ -93,7 +95,18 @@ def _subtract_even_share(grads: list[Tensor], features: Tensor, weight: Tensor, 
     grads[2] -= share * len(features)
 
 
+def _room(features: Tensor, weight: Tensor, kind: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Where the scores and the shares of every piece are written, one after the other: new memory is slow memory."""
+    size = min(len(features), _step(len(weight))), len(weight)
+    return features.new_empty(size, dtype=kind), weight.new_empty(size)
+
+
 def _pieces(words: int, vocabulary: int) -> Iterator[slice]:
-    step = max(1, PIECE // vocabulary)
+    step = _step(vocabulary)
     for first in range(0, words, step):
         yield slice(first, first + step)
+
+
+def _step(vocabulary: int) -> int:
+    """Words of a piece."""
+    return max(1, PIECE // vocabulary)
