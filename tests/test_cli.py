@@ -117,7 +117,8 @@ def test_examples_are_listed():
         (
             ["explain"],
             2,
-            "nungil: explain takes one of --example, --query with --keys, or --numbers; try: nungil explain --example",
+            "nungil: explain takes a model folder and a text, or one of --example, --query with --keys, or --numbers; "
+            "try: nungil explain --example",
         ),
         (
             ["explain", "dictionary"],

@@ -191,7 +191,7 @@ def test_numbers_are_written_with_as_few_decimals_as_they_need():
 
 def test_a_long_vector_says_how_long_it_is():
     ledger = explain(Numbers(query=[0.5] * 50, keys=[[1.0] * 50]))
-    assert "… of 50" in to_markdown(ledger)
+    assert "[0.5, 0.5, 0.5, … 50 numbers]  ‖3.5355‖" in to_markdown(ledger)
 
 
 def test_korean_names_every_step():

@@ -48,7 +48,7 @@ def demo(
     say(
         f"Next: nungil look {out} '{SENTENCES[1]}'\n"
         f"      echo 'I like apples' | nungil translate {out}\n"
-        "      nungil explain --example"
+        f"      nungil explain {out} '{SENTENCES[0]}' --step 2"
     )
 
 

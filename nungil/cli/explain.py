@@ -1,7 +1,8 @@
-"""`nungil explain`: one attention step, every number of it."""
+"""`nungil explain`: one step of a model, or one attention step, every number of it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -14,11 +15,25 @@ if TYPE_CHECKING:
 
 
 def explain(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="With --example: which one. `--example list` names them.")
+    folder: Annotated[
+        str | None, typer.Argument(metavar="[DIR]", help="A model folder; with --example, the example's name.")
+    ] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="With DIR: a sentence, in quotes.")] = None,
+    step: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With DIR: the word that is being written, from 1 (default), <eos> the last."),
+    ] = None,
+    layer: Annotated[int | None, typer.Option(metavar="N", help="A layer, from 0; by default the last.")] = None,
+    head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0 (default), as in nungil look.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="cross, masked, pooling, or self: then --step is a token of TEXT."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A step of this translation instead of the model's own.")
     ] = None,
     example: Annotated[
-        bool, typer.Option("--example", help="A worked example: «I like snow», or the one named.")
+        bool, typer.Option("--example", help="A worked example: «I like snow», or the one named; `list` names them.")
     ] = False,
     query: Annotated[str | None, typer.Option(metavar="1,0,2", help="Your own query.")] = None,
     keys: Annotated[str | None, typer.Option(metavar="'1,1,0; 0,2,1'", help="Your own keys, one per token.")] = None,
@@ -32,40 +47,120 @@ def explain(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     lang: Annotated[Literal["en", "ko"], typer.Option(help="The language of the page: en or ko.")] = "en",
 ) -> None:
-    """Print every number of one attention step, from the query to the output softmax.
+    """Print every number of one step, of a model or of an example, from the query to the output softmax.
 
     \b
+    nungil explain runs/demo 'I like snow' --step 2
+    nungil explain runs/mine 'I like snow' --step 2 --layer 0 --head 1 --lang ko
     nungil explain --example
     nungil explain --example dictionary --lang ko
     nungil explain --query 1,0,2 --keys '1,1,0; 0,2,1' --score dot
     nungil explain --numbers mine.json --markdown
     """
-    if name is not None and not example:
-        raise UsageError(f"{name!r} is not an option; did you mean: nungil explain --example {name}")
-    if sum((example, query is not None, numbers is not None)) != 1:
-        raise UsageError(
-            "explain takes one of --example, --query with --keys, or --numbers; try: nungil explain --example"
-        )
-    if query is None and any(option is not None for option in (keys, values, tokens, score)):
-        raise UsageError("--keys, --values, --tokens and --score go with --query")
     if as_json and markdown:
         raise UsageError("--json and --markdown are two forms of the same page; choose one")
+    page = Page("json" if as_json else "markdown" if markdown else "terminal", lang)
+    own, where = Own(example, query, keys, values, tokens, score, numbers), Where(step, layer, head, kind, target)
+    if folder is None or example:
+        if text is not None or any(option is not None for option in where):
+            raise UsageError("TEXT, --step, --layer, --head, --kind and --target go with a model folder")
+        _explain_numbers(folder, own, page)
+    elif any(own):
+        raise UsageError("a model folder, --example, --query and --numbers are four things to explain; choose one")
+    else:
+        _explain_step(folder, text, where, page)
+
+
+class Page(NamedTuple):
+    """How a ledger is printed."""
+
+    form: str
+    lang: Literal["en", "ko"]
+
+
+class Where(NamedTuple):
+    """Which step of a model is asked for; what was not said is None."""
+
+    step: int | None
+    layer: int | None
+    head: int | None
+    kind: str | None
+    target: str | None
+
+
+class Own(NamedTuple):
+    """What is asked for without a model."""
+
+    example: bool
+    query: str | None
+    keys: str | None
+    values: str | None
+    tokens: str | None
+    score: str | None
+    numbers: Path | None
+
+
+def _explain_numbers(name: str | None, own: Own, page: Page) -> None:
+    """One act of attention: an example, or a user's numbers."""
+    if sum((own.example, own.query is not None, own.numbers is not None)) != 1:
+        raise UsageError(
+            "explain takes a model folder and a text, or one of --example, --query with --keys, or --numbers; "
+            "try: nungil explain --example"
+        )
+    if own.query is None and any(option is not None for option in own[2:6]):
+        raise UsageError("--keys, --values, --tokens and --score go with --query")
     if name == "list":
-        _list_examples(lang)
+        _list_examples(page.lang)
         return
     story, given = "", None
-    if example:
-        story, given = _example(name or "attention", lang)
-    elif numbers is not None:
+    if own.example:
+        story, given = _example(name or "attention", page.lang)
+    elif own.numbers is not None:
         from nungil.inspection.numbers import read_numbers
 
-        given = read_numbers(numbers)
+        given = read_numbers(own.numbers)
     else:
-        given = _typed_in(query or "", keys, values, tokens, score or "dot")
+        given = _typed_in(own.query or "", own.keys, own.values, own.tokens, own.score or "dot")
     from nungil.inspection.explain import explain as explain_numbers
 
-    _print(explain_numbers(given), "json" if as_json else "markdown" if markdown else "terminal", lang, story)
-    say(_next(name, example))
+    _print(explain_numbers(given), page, story)
+    say(_next(name, own.example))
+
+
+def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> None:
+    """One step of a trained model."""
+    if text is None:
+        from nungil.inspection.examples import EXAMPLES
+
+        if folder in EXAMPLES and not Path(folder).exists():
+            raise UsageError(f"{folder!r} is not an option; did you mean: nungil explain --example {folder}")
+        raise UsageError(f"explain needs a text beside the folder: nungil explain {quote(folder)} 'I like snow'")
+    from nungil.pipeline import Translator, load
+
+    model = load(folder)
+    step = 1 if where.step is None else where.step
+    place = {"layer": where.layer, "head": where.head}
+    if isinstance(model, Translator):
+        ledger = model.explain(text, step, **place, kind=where.kind, target=where.target)
+    elif where.target is not None:
+        raise UsageError("--target is for translators; a classifier has labels")
+    else:
+        ledger = model.explain(text, step, **place, kind=where.kind)
+    _print(ledger, page)
+    if ledger.numbers["cut"]:
+        say(f"The text is longer than the {model.config.longest} tokens that the model reads; the rest was left out")
+    say(_next_step(folder, text, ledger, where))
+
+
+def _next_step(folder: str, text: str, ledger: "Ledger", where: Where) -> str:
+    """The step after this one, said as this one was; after the last, the map."""
+    same = f"{quote(folder)} {quote(text)}"
+    if ledger.numbers["step"] >= ledger.numbers.get("steps", 1):
+        return f"Next: nungil look {same}" if ledger.kind is not None else f"Next: nungil explain {same} --lang ko"
+    said = {"layer": where.layer, "head": where.head, "kind": where.kind}
+    said["target"] = None if where.target is None else quote(where.target)
+    options = "".join(f" --{name} {value}" for name, value in said.items() if value is not None)
+    return f"Next: nungil explain {same} --step {ledger.numbers['step'] + 1}{options}"
 
 
 def _example(name: str, lang: Literal["en", "ko"]) -> "tuple[str, Numbers]":
@@ -117,20 +212,20 @@ def _vector(option: str, text: str) -> list[float]:
     return found
 
 
-def _print(ledger: "Ledger", form: str, lang: Literal["en", "ko"], story: str) -> None:
-    if form == "json":
+def _print(ledger: "Ledger", page: Page, story: str = "") -> None:
+    if page.form == "json":
         write(readable_json(ledger.to_json()))
-    elif form == "markdown":
+    elif page.form == "markdown":
         from nungil.inspection.markdown import to_markdown
 
-        write(to_markdown(ledger, lang, story).rstrip("\n"))
+        write(to_markdown(ledger, page.lang, story).rstrip("\n"))
     else:
-        from nungil.cli.talk import page
+        from nungil.cli.talk import page as paper
         from nungil.inspection.terminal import print_ledger
 
-        console = page()
+        console = paper()
         with console.capture() as drawn:
-            print_ledger(ledger, console, lang, story)
+            print_ledger(ledger, console, page.lang, story)
         write(drawn.get().rstrip("\n"))
 
 

@@ -3,34 +3,52 @@
 It shares no code with `nungil.attention`: that is what makes the residual between the two worth printing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from nungil.errors import UsageError
-from nungil.inspection.ledger import Array, Axis, LedgerStep, total, units
+from nungil.inspection.ledger import Array, Axis, LedgerStep, total
 from nungil.inspection.numbers import BIASES, Numbers, Output
+from nungil.inspection.sheet import Sheet
 
-OVERFLOW = 500.0  # beyond ±700 exp is infinite or nothing in double precision
+
+@dataclass(frozen=True)
+class Act:
+    """One act of attention: what asks, what is there, and what the mechanism has learned, by its symbols."""
+
+    score: str
+    query: Array
+    keys: Array
+    labels: tuple[str, ...]
+    parameters: Mapping[str, Array]
+    window: str = "none"
+    reach: int = 2
+    position: int = 0
+    values: Array | None = None
+    keep: Array | None = None
+    coverage: Array | None = None
+    asks: str = "h_d"  # the query's symbol
+
+    @property
+    def source(self) -> Axis:
+        """The rows of its tables."""
+        return Axis("source", self.labels)
+
+    @property
+    def length(self) -> int:
+        """How many of the keys are of real tokens."""
+        return len(self.keys) if self.keep is None else int(self.keep.sum())
 
 
-class Sheet:
-    """Takes down steps, one after the other."""
+class Looked(NamedTuple):
+    """What an act comes to; `seen` is 1 where a key may be seen, else 0."""
 
-    def __init__(self) -> None:
-        self.steps: list[LedgerStep] = []
-        self.head: int | None = None
-
-    def write(self, name: str, formula: str, values: Array, *axes: Axis, total_of: str | None = None) -> Array:
-        """Take one step down and hand its numbers on. Sides without an axis get one of units."""
-        values = np.asarray(values, dtype=np.float64)
-        if not np.isfinite(values).all():
-            raise UsageError(
-                f"{name}, {formula}, is not a finite number: these numbers are too large to calculate with"
-            )
-        sides = (*axes, *(units(size) for size in values.shape[len(axes) :]))
-        self.steps.append(LedgerStep(name, formula, values, sides, self.head, total_of))
-        return values
+    context: Array
+    weights: Array
+    scores: Array
+    seen: Array
 
 
 def work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
@@ -43,7 +61,7 @@ def _work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
     sheet = Sheet()
     query = np.asarray(numbers.query, dtype=np.float64)
     several = numbers.mechanism == "multi-head"
-    context = _multi_head(sheet, numbers) if several else _single(sheet, numbers, query)
+    context = _multi_head(sheet, numbers) if several else _single(sheet, numbers)
     if numbers.output is not None:
         _output(sheet, numbers.output, query, context)
     elif not several and numbers.values is None:  # a decoder state and what it read; a dictionary has no use for it
@@ -51,101 +69,91 @@ def _work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
     return tuple(sheet.steps)
 
 
-def _single(sheet: Sheet, numbers: Numbers, query: Array) -> Array:
-    source, parameters = Axis("source", numbers.labels), _arrays(numbers)
-    sheet.write("query", "h_d", query)
-    keys = np.asarray(numbers.keys, dtype=np.float64)
-    if numbers.mechanism == "local-p":
-        centre = _predicted_centre(sheet, numbers, query, parameters)
-    elif numbers.mechanism == "local-m":
-        centre = float(
-            sheet.write("centre", "p = min(t, S − 1)", np.asarray(min(numbers.position, _length(numbers) - 1)))
-        )
-    sheet.write("keys", "h_s", keys, source)
-    scores = SCORES[numbers.compared](sheet, numbers, query, keys)
-    open_ = _keep(sheet, numbers, source)
-    if numbers.mechanism.startswith("local"):
-        distance = np.arange(len(keys)) - centre
-        open_ = open_ * sheet.write("window", "|s − p| ≤ D", np.abs(distance) <= numbers.reach, source)
-    weights = _softmax(sheet, scores, open_, source, "weight")
-    if numbers.mechanism == "local-p":
-        bell = sheet.write(
-            "bell", "b = exp(−(s − p)² / 2(D/2)²)", np.exp(-(distance**2) / (2 * (numbers.reach / 2) ** 2)), source
-        )
-        weights = sheet.write("local weight", "α′ = α·b", weights * bell, source)
+def _single(sheet: Sheet, numbers: Numbers) -> Array:
+    act = Act(
+        score=numbers.compared,
+        query=np.asarray(numbers.query, dtype=np.float64),
+        keys=np.asarray(numbers.keys, dtype=np.float64),
+        labels=numbers.labels,
+        parameters=_arrays(numbers),
+        window=numbers.mechanism if numbers.mechanism.startswith("local") else "none",
+        reach=numbers.reach,
+        position=numbers.position,
+        values=None if numbers.values is None else np.asarray(numbers.values, dtype=np.float64),
+        keep=None if numbers.keep is None else np.asarray(numbers.keep, dtype=np.float64),
+        coverage=None if numbers.coverage is None else np.asarray(numbers.coverage, dtype=np.float64),
+    )
+    looked = look(sheet, act)
+    _cool(sheet, numbers, looked.scores, looked.seen)
+    return looked.context
+
+
+def look(sheet: Sheet, act: Act) -> Looked:
+    """Every line of one act: scores, softmax in two steps, weighted sum."""
+    sheet.write("query", act.asks, act.query)
+    if act.score in ("additive", "coverage"):
+        sheet.write("projected query", f"W {act.asks}", act.parameters["W"] @ act.query)
+    centre = CENTRES[act.window](sheet, act)
+    keys = sheet.write("keys", "h_s", act.keys, act.source)
+    scores = SCORES[act.score](sheet, act)
+    seen = np.ones(len(keys)) if act.keep is None else sheet.write("keep", "keep", act.keep, act.source)
+    distance = np.arange(len(keys)) - centre
+    if act.window != "none":
+        seen = seen * sheet.write("window", "|s − p| ≤ D", np.abs(distance) <= act.reach, act.source)
+    weights, symbol = sheet.softmax(scores, seen, act.source, "weight"), "α"
+    if act.window == "local-p":
+        bell = np.exp(-(distance**2) / (2 * (act.reach / 2) ** 2))
+        bell = sheet.write("bell", "b = exp(−(s − p)² / 2(D/2)²)", bell, act.source)
+        weights, symbol = sheet.write("local weight", "α′ = α·b", weights * bell, act.source), "α′"
         sheet.write("sum of local weight", "Σ", total(weights), total_of="local weight")
-    values = np.asarray(numbers.what_is_read, dtype=np.float64)
-    if numbers.values is not None:
-        sheet.write("values", "v", values, source)
-    product = ("α′·" if numbers.mechanism == "local-p" else "α·") + ("h_s" if numbers.values is None else "v")
-    context = _weighted_sum(sheet, weights, values, source, product)
-    _cool(sheet, numbers, scores, open_, values)
-    return context
+    if act.values is None:
+        return Looked(sheet.weighted_sum(weights, keys, act.source, f"{symbol}·h_s"), weights, scores, seen)
+    values = sheet.write("values", "v", act.values, act.source)
+    return Looked(sheet.weighted_sum(weights, values, act.source, f"{symbol}·v"), weights, scores, seen)
 
 
-def _weighted_sum(sheet: Sheet, weights: Array, values: Array, source: Axis, product: str) -> Array:
-    weighted = sheet.write("weighted", product, weights[:, None] * values, source)
-    return sheet.write("context", f"c = Σ {product}", total(weighted), total_of="weighted")
+def _dot(sheet: Sheet, act: Act) -> Array:
+    return sheet.write("score", f"e = {act.asks} · h_s", act.keys @ act.query, act.source)
 
 
-def _softmax(sheet: Sheet, scores: Array, open_: Array, rows: Axis, result: str) -> Array:
-    """In two steps: exp makes every score positive and keeps their order, then they are divided by their sum."""
-    symbol, name, share = ("e", "exp", "α") if result == "weight" else ("z", "exp logit", "p")
-    largest = scores[open_ > 0].max()
-    if abs(largest) > OVERFLOW:  # subtracting one number from all scores divides every exp alike, and changes no weight
-        symbol = f"{symbol} − max {symbol}"
-        scores = sheet.write("shifted", symbol, scores - largest, rows)
-    exponentials = sheet.write(name, f"exp({symbol})", np.exp(np.where(open_ > 0, scores, -np.inf)), rows)
-    whole = sheet.write(f"sum of {name}", f"Σ exp({symbol})", total(exponentials), total_of=name)
-    shares = sheet.write(result, f"{share} = exp({symbol}) / Σ", exponentials / whole, rows)
-    sheet.write(f"sum of {result}", "Σ", total(shares), total_of=result)
-    return shares
+def _scaled_dot(sheet: Sheet, act: Act) -> Array:
+    products = sheet.write("dot product", f"{act.asks} · h_s", act.keys @ act.query, act.source)
+    return sheet.write("score", f"e = dot / √{len(act.query)}", products / np.sqrt(len(act.query)), act.source)
 
 
-def _dot(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
-    return sheet.write("score", "e = h_d · h_s", keys @ query, Axis("source", numbers.labels))
+def _general(sheet: Sheet, act: Act) -> Array:
+    bridged = sheet.write("projected keys", "W_a h_s", act.keys @ act.parameters["W_a"].T, act.source)
+    return sheet.write("score", f"e = {act.asks} · W_a h_s", bridged @ act.query, act.source)
 
 
-def _scaled_dot(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
-    source = Axis("source", numbers.labels)
-    products = sheet.write("dot product", "h_d · h_s", keys @ query, source)
-    return sheet.write("score", f"e = dot / √{len(query)}", products / np.sqrt(len(query)), source)
+def _concat(sheet: Sheet, act: Act) -> Array:
+    joined = np.concatenate([np.broadcast_to(act.query, (len(act.keys), len(act.query))), act.keys], axis=1)
+    pair = f"[{act.asks}; h_s]"
+    sheet.write("joined", pair, joined, act.source)
+    inner = sheet.write("projected", f"W_a {pair}", joined @ act.parameters["W_a"].T, act.source)
+    energy = sheet.write("tanh", "tanh(·)", np.tanh(inner), act.source)
+    return sheet.write("score", "e = v_a · tanh", energy @ act.parameters["v_a"], act.source)
 
 
-def _general(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
-    source = Axis("source", numbers.labels)
-    bridged = sheet.write("projected keys", "W_a h_s", keys @ _arrays(numbers)["W_a"].T, source)
-    return sheet.write("score", "e = h_d · W_a h_s", bridged @ query, source)
+def _additive(sheet: Sheet, act: Act) -> Array:
+    inner = act.parameters["W"] @ act.query
+    inner = inner + sheet.write("projected keys", "U h_s", act.keys @ act.parameters["U"].T, act.source)
+    terms = f"W {act.asks} + U h_s"
+    if act.score == "coverage":
+        covered = np.zeros(len(act.keys)) if act.coverage is None else act.coverage
+        sheet.write("coverage", "k", covered, act.source)
+        inner = inner + sheet.write("covered", "w_c k", np.outer(covered, act.parameters["w_c"]), act.source)
+        terms += " + w_c k"
+    energy = sheet.write("tanh", f"tanh({terms})", np.tanh(inner), act.source)
+    return sheet.write("score", "e = v · tanh", energy @ act.parameters["v"], act.source)
 
 
-def _concat(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
-    source, parameters = Axis("source", numbers.labels), _arrays(numbers)
-    joined = np.concatenate([np.broadcast_to(query, (len(keys), len(query))), keys], axis=1)
-    sheet.write("joined", "[h_d; h_s]", joined, source)
-    inner = sheet.write("projected", "W_a [h_d; h_s]", joined @ parameters["W_a"].T, source)
-    energy = sheet.write("tanh", "tanh(·)", np.tanh(inner), source)
-    return sheet.write("score", "e = v_a · tanh", energy @ parameters["v_a"], source)
+def _location(sheet: Sheet, act: Act) -> Array:
+    rows = act.parameters["W_a"][: len(act.keys)]
+    return sheet.write("score", f"e = W_a {act.asks}", rows @ act.query, act.source)
 
 
-def _additive(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
-    source, parameters = Axis("source", numbers.labels), _arrays(numbers)
-    inner = sheet.write("projected query", "W h_d", np.tile(parameters["W"] @ query, (len(keys), 1)), source)
-    inner = inner + sheet.write("projected keys", "U h_s", keys @ parameters["U"].T, source)
-    if numbers.compared == "coverage":
-        covered = np.asarray(numbers.coverage or [0.0] * len(keys))
-        sheet.write("coverage", "k", covered, source)
-        inner = inner + sheet.write("covered", "w_c k", np.outer(covered, parameters["w_c"]), source)
-    terms = "W h_d + U h_s" + (" + w_c k" if numbers.compared == "coverage" else "")
-    energy = sheet.write("tanh", f"tanh({terms})", np.tanh(inner), source)
-    return sheet.write("score", "e = v · tanh", energy @ parameters["v"], source)
-
-
-def _location(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
-    rows = _arrays(numbers)["W_a"][: len(keys)]
-    return sheet.write("score", "e = W_a h_d", rows @ query, Axis("source", numbers.labels))
-
-
-SCORES: dict[str, Callable[[Sheet, Numbers, Array, Array], Array]] = {
+SCORES: dict[str, Callable[[Sheet, Act], Array]] = {
     "dot": _dot,
     "scaled-dot": _scaled_dot,
     "general": _general,
@@ -156,33 +164,60 @@ SCORES: dict[str, Callable[[Sheet, Numbers, Array, Array], Array]] = {
 }
 
 
-def _predicted_centre(sheet: Sheet, numbers: Numbers, query: Array, parameters: dict[str, Array]) -> float:
-    inner = sheet.write("centre, inside", "tanh(W_p h_d)", np.tanh(parameters["W_p"] @ query))
-    share = 1 / (1 + np.exp(-sheet.write("centre, outside", "v_p · tanh", parameters["v_p"] @ inner)))
-    return float(sheet.write("centre", "p = S·σ(·)", _length(numbers) * share))
+def _own_step(sheet: Sheet, act: Act) -> float:
+    return float(sheet.write("centre", "p = min(t, S − 1)", np.asarray(min(act.position, act.length - 1))))
 
 
-def _keep(sheet: Sheet, numbers: Numbers, source: Axis) -> Array:
-    if numbers.keep is None:
-        return np.ones(len(numbers.keys))
-    return sheet.write("keep", "keep", np.asarray(numbers.keep, dtype=np.float64), source)
+def _predicted(sheet: Sheet, act: Act) -> float:
+    inner = np.tanh(act.parameters["W_p"] @ act.query)
+    inner = sheet.write("centre, inside", f"tanh(W_p {act.asks})", inner)
+    share = 1 / (1 + np.exp(-sheet.write("centre, outside", "v_p · tanh", act.parameters["v_p"] @ inner)))
+    return float(sheet.write("centre", "p = S·σ(·)", act.length * share))
 
 
-def _length(numbers: Numbers) -> int:
-    return len(numbers.keys) if numbers.keep is None else sum(numbers.keep)
+CENTRES: dict[str, Callable[[Sheet, Act], float]] = {
+    "none": lambda *_: 0.0,
+    "local-m": _own_step,
+    "local-p": _predicted,
+}
 
 
-def _cool(sheet: Sheet, numbers: Numbers, scores: Array, open_: Array, values: Array) -> None:
+def _cool(sheet: Sheet, numbers: Numbers, scores: Array, seen: Array) -> None:
     """The same look with scores divided by ever lower temperatures: in the limit, a dictionary."""
     if not numbers.temperatures:
         return
     rows = Axis("temperature", tuple(f"{temperature:g}" for temperature in numbers.temperatures))
     divided = scores[None] / np.asarray(numbers.temperatures)[:, None]
-    divided = np.where(open_ > 0, divided, -np.inf)
+    divided = np.where(seen > 0, divided, -np.inf)
     exponentials = np.exp(divided - divided.max(axis=1, keepdims=True))
     weights = exponentials / exponentials.sum(axis=1, keepdims=True)
     sheet.write("cooled weights", "softmax(e / τ)", weights, rows, Axis("source", numbers.labels))
-    sheet.write("cooled context", "c", weights @ values, rows)
+    sheet.write("cooled context", "c", weights @ np.asarray(numbers.what_is_read, dtype=np.float64), rows)
+
+
+@dataclass(frozen=True)
+class Projected:
+    """What one head is given: query, keys and values, projected, and how that is written (`W_q q + b_q`)."""
+
+    query: Array
+    keys: Array
+    values: Array
+    rows: Axis
+    seen: Array
+    written: tuple[str, str, str]
+
+
+def look_with_head(sheet: Sheet, head: Projected) -> Looked:
+    """Every line of one head: scaled dot products, softmax in two steps, weighted sum."""
+    query, keys, values = head.written
+    width = len(head.query)
+    sheet.write("projected query", f"Q = {query}", head.query)
+    sheet.write("projected keys", f"K = {keys}", head.keys, head.rows)
+    products = sheet.write("dot product", "Q · K", head.keys @ head.query, head.rows)
+    scores = sheet.write("score", f"e = dot / √{width}", products / np.sqrt(width), head.rows)
+    weights = sheet.softmax(scores, head.seen, head.rows, "weight")
+    sheet.write("projected values", f"V = {values}", head.values, head.rows)
+    return Looked(sheet.weighted_sum(weights, head.values, head.rows, "α·V"), weights, scores, head.seen)
 
 
 def _multi_head(sheet: Sheet, numbers: Numbers) -> Array:
@@ -192,24 +227,22 @@ def _multi_head(sheet: Sheet, numbers: Numbers) -> Array:
     query = sheet.write("query", "q", np.asarray(numbers.query))
     keys = sheet.write("keys", "k", np.asarray(numbers.keys, dtype=np.float64), source)
     values = sheet.write("values", "v", np.asarray(numbers.what_is_read, dtype=np.float64), source)
-    open_ = _keep(sheet, numbers, source)
+    seen = np.ones(len(keys))
+    if numbers.keep is not None:
+        seen = sheet.write("keep", "keep", np.asarray(numbers.keep, dtype=np.float64), source)
     projected_query = parameters["W_q"] @ query + parameters.get("b_q", zero)
     projected_keys = keys @ parameters["W_k"].T + parameters.get("b_k", zero)
     projected_values = values @ parameters["W_v"].T + parameters.get("b_v", zero)
+    written = f"W_q q{plus['b_q']}", f"W_k k{plus['b_k']}", f"W_v v{plus['b_v']}"
     width, contexts = len(query) // numbers.heads, []
     for head in range(numbers.heads):
-        part, sheet.head = slice(head * width, (head + 1) * width), head + 1
-        small = sheet.write("projected query", f"Q = W_q q{plus['b_q']}", projected_query[part])
-        against = sheet.write("projected keys", f"K = W_k k{plus['b_k']}", projected_keys[:, part], source)
-        products = sheet.write("dot product", "Q · K", against @ small, source)
-        scores = sheet.write("score", f"e = dot / √{width}", products / np.sqrt(width), source)
-        weights = _softmax(sheet, scores, open_, source, "weight")
-        read = sheet.write("projected values", f"V = W_v v{plus['b_v']}", projected_values[:, part], source)
-        contexts.append(_weighted_sum(sheet, weights, read, source, "α·V"))
+        part, sheet.head = slice(head * width, (head + 1) * width), head
+        given = projected_query[part], projected_keys[:, part], projected_values[:, part]
+        contexts.append(look_with_head(sheet, Projected(*given, source, seen, written)).context)
     sheet.head = None
-    joined = sheet.write("joined heads", "[c₁; c₂; …]", np.concatenate(contexts))
+    joined = sheet.write("joined heads", "[c₀; c₁; …]", np.concatenate(contexts))
     return sheet.write(
-        "output", f"W_o [c₁; c₂; …]{plus['b_o']}", parameters["W_o"] @ joined + parameters.get("b_o", zero)
+        "output", f"W_o [c₀; c₁; …]{plus['b_o']}", parameters["W_o"] @ joined + parameters.get("b_o", zero)
     )
 
 
@@ -223,7 +256,7 @@ def _output(sheet: Sheet, output: Output, query: Array, context: Array) -> None:
     words = Axis("words", tuple(output.words or (str(place) for place in range(1, len(output.W_s) + 1))))
     logits = np.asarray(output.W_s) @ state + np.asarray(output.b_s or [0.0] * len(output.W_s))
     sheet.write("logit", f"z = W_s {symbol}" + (" + b_s" if output.b_s else ""), logits, words)
-    _softmax(sheet, logits, np.ones(len(logits)), words, "probability")
+    sheet.softmax(logits, np.ones(len(logits)), words, "probability")
 
 
 def _arrays(numbers: Numbers) -> dict[str, Array]:

@@ -36,7 +36,8 @@ def _plain_axis(axis: Axis) -> dict[str, Any]:
 class LedgerStep:
     """One line of arithmetic: its name, its formula, and its numbers with the axes they lie along.
 
-    `head` counts from 1 in multi-head attention. `total_of` names the step whose rows this one is the sum of.
+    `head` counts from 0 in multi-head attention. `total_of` names the step whose rows this one is the sum of. Of a
+    whole model, `part` says where in it the line belongs, and `layer`, from 0, in which of several layers.
     """
 
     name: str
@@ -45,6 +46,8 @@ class LedgerStep:
     axes: tuple[Axis, ...] = ()
     head: int | None = None
     total_of: str | None = None
+    part: str | None = None
+    layer: int | None = None
 
     def __post_init__(self) -> None:
         expected = tuple(len(axis.labels) for axis in self.axes)
@@ -60,25 +63,24 @@ class LedgerStep:
             "axes": axes,
             "values": self.values.tolist(),
         }
-        if self.head is not None:
-            plain["head"] = self.head
-        if self.total_of is not None:
-            plain["total_of"] = self.total_of
-        return plain
+        where = {"part": self.part, "layer": self.layer, "head": self.head, "total_of": self.total_of}
+        return plain | {name: value for name, value in where.items() if value is not None}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "LedgerStep":
         """The step that `to_json` wrote."""
         axes = tuple(Axis(a["name"], tuple(a["labels"])) if "labels" in a else units(a["size"]) for a in plain["axes"])
         values = np.asarray(plain["values"], dtype=np.float64)
-        return cls(plain["name"], plain["formula"], values, axes, plain.get("head"), plain.get("total_of"))
+        where = (plain.get(name) for name in ("head", "total_of", "part", "layer"))
+        return cls(plain["name"], plain["formula"], values, axes, *where)
 
 
 @dataclass(frozen=True)
 class Ledger:
     """The steps in order, and `residual`: the largest difference between them and what the real module put out.
 
-    `kind` and `layer` say which attention of a model it was; numbers of a user's own belong to none.
+    Of a trained model, `kind` and `layer` say which of its attentions is written out, and `numbers` holds what was
+    asked: the text, the step, the words. Numbers of a user's own belong to no model.
     """
 
     mechanism: str
@@ -89,10 +91,16 @@ class Ledger:
     kind: str | None = None
     layer: int | None = None
 
-    def step(self, name: str, head: int | None = None) -> LedgerStep:
-        """The step of this name (and head)."""
-        for step in self.steps:
-            if step.name == name and step.head == head:
+    @property
+    def of_model(self) -> bool:
+        """Whether it is of a trained model."""
+        return "model" in self.numbers
+
+    def step(self, name: str, head: int | None = None, part: str | None = None, layer: int | None = None) -> LedgerStep:
+        """The step of this name, and of this head, part or layer if given; of several, the last."""
+        wanted = {"head": head, "part": part, "layer": layer}
+        for step in reversed(self.steps):
+            if step.name == name and all(value in (None, getattr(step, key)) for key, value in wanted.items()):
                 return step
         raise KeyError(
             f"the ledger of {self.mechanism} has no step {name!r}; it has {[step.name for step in self.steps]}"

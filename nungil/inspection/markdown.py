@@ -2,22 +2,24 @@
 
 import re
 
-from nungil.inspection.layout import Block, Column, lay_out, verdict
+from nungil.inspection.layout import Block, Column, lay_out, opening_of, title_of, verdict, visible
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.words import Language, sentence
 
 
 def to_markdown(ledger: Ledger, language: Language = "en", story: str = "") -> str:
     """The whole ledger: a heading, a table per block, and the verdict."""
-    title = sentence("title", language, mechanism=ledger.mechanism)
-    parts = [f"## {title}", story, *(_block(block, language) for block in lay_out(ledger, language))]
+    told = story or _escape(visible(opening_of(ledger)))
+    parts = [f"## {_escape(title_of(ledger, language))}", told]
+    parts += [_block(block, language, "####" if ledger.of_model else "###") for block in lay_out(ledger, language)]
     parts += ["  \n".join(_escape(line) for line in verdict(ledger, language))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _block(block: Block, language: Language) -> str:
-    title = f"### {block.title}\n\n" if block.title else ""
-    return title + (_table(block, language) if block.rows else _lines(block))
+def _block(block: Block, language: Language, level: str) -> str:
+    title = f"### {_escape(block.title)}\n\n{_escape(block.story)}\n\n" if block.title else ""
+    name = f"{level} {block.name}\n\n" if block.name else ""
+    return title + name + (_table(block, language) if block.rows else _lines(block))
 
 
 def _lines(block: Block) -> str:

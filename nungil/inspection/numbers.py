@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from nungil.errors import ConfigError, did_you_mean
+from nungil.errors import ConfigError, UsageError, did_you_mean
 from nungil.settings import Settings, build_settings, parse_json, read_text
 
 ScoreName = Literal["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]
@@ -49,6 +49,20 @@ BIASES: dict[str, tuple[str, ...]] = {
     "b_v": ("Q",),
     "b_o": ("Q",),
 }  # multi-head may have them
+# Where a symbol of the formulas lives in the module.
+PLACES: dict[str, dict[str, str]] = {
+    "general": {"W_a": "bridge.weight"},
+    "concat": {"W_a": "join.weight", "v_a": "vector.weight"},
+    "additive": {"W": "query.weight", "U": "key.weight", "v": "vector.weight"},
+    "location": {"W_a": "rows.weight"},
+    "coverage": {"W": "query.weight", "U": "key.weight", "v": "vector.weight", "w_c": "cover.weight"},
+    "local-p": {"W_p": "inner.weight", "v_p": "outer.weight"},
+    "multi-head": {
+        f"{letter}_{short}": f"{whole}.{kind}"
+        for short, whole in (("q", "query"), ("k", "key"), ("v", "value"), ("o", "output"))
+        for letter, kind in (("W", "weight"), ("b", "bias"))
+    },
+}
 COLDEST = 1e-6
 ONE_WIDTH = ("dot", "scaled-dot", "multi-head")  # query and keys of one width
 
@@ -110,6 +124,11 @@ def read_numbers(path: Path) -> Numbers:
     loaded = parse_json(read_text(path), str(path))
     if isinstance(loaded, dict) and "residual" in loaded:
         loaded = loaded.get("numbers")
+        if isinstance(loaded, dict) and "model" in loaded:
+            raise UsageError(
+                f"{path}: the ledger of a trained model, which holds no matrices to explain again; its page is printed "
+                "by nungil explain DIR TEXT --step N"
+            )
     return check_numbers(build_settings(loaded, Numbers, str(path)), str(path))
 
 

@@ -22,22 +22,7 @@ from nungil.attention import (
     attend,
 )
 from nungil.inspection.ledger import LedgerStep
-from nungil.inspection.numbers import Numbers, Output
-
-# Where a symbol of the formulas lives in the module.
-PLACES: dict[str, dict[str, str]] = {
-    "general": {"W_a": "bridge.weight"},
-    "concat": {"W_a": "join.weight", "v_a": "vector.weight"},
-    "additive": {"W": "query.weight", "U": "key.weight", "v": "vector.weight"},
-    "location": {"W_a": "rows.weight"},
-    "coverage": {"W": "query.weight", "U": "key.weight", "v": "vector.weight", "w_c": "cover.weight"},
-    "local-p": {"W_p": "inner.weight", "v_p": "outer.weight"},
-    "multi-head": {
-        f"{letter}_{short}": f"{whole}.{kind}"
-        for short, whole in (("q", "query"), ("k", "key"), ("v", "value"), ("o", "output"))
-        for letter, kind in (("W", "weight"), ("b", "bias"))
-    },
-}
+from nungil.inspection.numbers import PLACES, Numbers, Output
 
 
 def measure_residual(numbers: Numbers, steps: Iterable[LedgerStep]) -> tuple[float, str]:
@@ -76,7 +61,7 @@ def _multi_head(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor],
     keep = None if numbers.keep is None else torch.tensor([numbers.keep])
     output, weights = attention(query, keys, values, keep)
     real: dict[tuple[str, int | None], Tensor] = {("output", None): output[0, 0]}
-    real.update({("weight", head + 1): weights[0, head, 0] for head in range(numbers.heads)})
+    real.update({("weight", head): weights[0, head, 0] for head in range(numbers.heads)})
     return real, f"nungil.attention.MultiHeadAttention({len(numbers.query)}, {numbers.heads})"
 
 

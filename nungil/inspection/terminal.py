@@ -7,40 +7,57 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from nungil.inspection.layout import Block, Column, lay_out, verdict
+from nungil.inspection.layout import Block, Column, lay_out, opening_of, title_of, verdict, visible
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.words import Language, sentence
 
 GAP = "   "
+READABLE = 100  # columns of running text, where a window has more
+INDENT = 4
 
 
 def print_ledger(ledger: Ledger, console: Console, language: Language = "en", story: str = "") -> None:
     """Title, story, tables, verdict. Every token is printed as text, never read as markup."""
-    for line in _lines(ledger, console.width, language, story):
+    for line in _lines(ledger, console, language, story or visible(opening_of(ledger))):
         line.rstrip()
         console.print(line, soft_wrap=True)
 
 
-def _lines(ledger: Ledger, width: int, language: Language, story: str) -> Iterator[Text]:
-    yield Text(sentence("title", language, mechanism=ledger.mechanism), style="bold")
+def _lines(ledger: Ledger, console: Console, language: Language, story: str) -> Iterator[Text]:
+    yield Text(title_of(ledger, language), style="bold")
     if story:
         yield Text(story)
     for block in lay_out(ledger, language):
         yield Text()
         if block.title:
             yield Text(block.title, style="bold")
-        yield from _tables(block, width, sentence("sum", language)) if block.rows else _named_vectors(block)
+            yield from Text(block.story, style="dim").wrap(console, min(console.width, READABLE))
+            yield Text()
+        if block.name:
+            yield Text(block.name, style="bold")
+        yield from _tables(block, console.width, sentence("sum", language)) if block.rows else _vectors(block, console)
     yield Text()
-    yield from (Text(line) for line in verdict(ledger, language))
+    for line in verdict(ledger, language):
+        yield from Text(line).wrap(console, console.width) if ledger.of_model else [Text(line)]
 
 
-def _named_vectors(block: Block) -> Iterator[Text]:
-    names = max(cell_len(column.heading) for column in block.columns)
-    formulas = max(cell_len(column.formula) for column in block.columns)
-    for column in block.columns:
-        yield Text.assemble(
-            _left(column.heading, names), GAP, (_left(column.formula, formulas), "cyan"), GAP, column.cells[0]
-        )
+def _vectors(block: Block, console: Console) -> Iterator[Text]:
+    """A line for each vector; where a formula leaves no room for its numbers, they stand below it."""
+    names, numbers = (
+        max(map(cell_len, texts))
+        for texts in zip(*((column.heading, column.cells[0]) for column in block.columns), strict=True)
+    )
+    room = console.width - names - numbers - 2 * len(GAP)
+    formulas = [cell_len(column.formula) for column in block.columns]
+    formula = max((length for length in formulas if length <= room), default=0)
+    indent = names + len(GAP) + formula + len(GAP) if formula else INDENT
+    for column, length in zip(block.columns, formulas, strict=True):
+        line = Text.assemble(_left(column.heading, names), GAP, (column.formula, "cyan"))
+        if length <= formula:
+            yield line.append(" " * (formula - length) + GAP + column.cells[0])
+        else:
+            yield line
+            yield Text(" " * indent + column.cells[0])
 
 
 def _tables(block: Block, width: int, sign: str) -> Iterator[Text]:

@@ -7,8 +7,11 @@ import torch
 
 from nungil.decoding.native import batches_of
 from nungil.errors import UsageError
+from nungil.inspection.ledger import Ledger
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.recorder import Recorder
+from nungil.inspection.whole import Place, explain_model, settled
+from nungil.inspection.worked.asked import Asked
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
@@ -54,6 +57,23 @@ class Classifier:
         answer = self._classification(given, encoded, row)
         tokens = self.tokenizer.tokens(encoded.ids)
         return recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
+
+    def explain(
+        self, text: str, step: int = 1, *, layer: int | None = None, head: int | None = None, kind: str | None = None
+    ) -> Ledger:
+        """Every number from the tokens to the labels, checked against the model. There is one step.
+
+        With kind `self`, of a Transformer, the step is a token, from 1, whose look at its own sentence is written out;
+        layers and heads count from 0, and by default it is the last layer and its first head.
+        """
+        given = not_empty(text)
+        encoded = encode(given, self.tokenizer, self.config)
+        tokens = tuple(self.tokenizer.tokens(encoded.ids))
+        asked = Asked(tuple(encoded.ids), tokens, self.config.labels, step=step)
+        label = self.classify(given)[0].label
+        place = Place(kind, layer, head)
+        facts = {"text": given, "target": label, "chosen": label, "cut": encoded.cut}
+        return explain_model(self.model, settled(self.model, asked, place), facts)
 
     def _classification(self, source: str, encoded: Marked, row: list[float]) -> Classification:
         probabilities = dict(zip(self.config.labels, row, strict=True))

@@ -12,8 +12,11 @@ from nungil.decoding.found import Found
 from nungil.decoding.native import Native, Searcher, batches_of
 from nungil.decoding.settings import SearchSettings
 from nungil.errors import UsageError
+from nungil.inspection.ledger import Ledger
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.recorder import Recorder
+from nungil.inspection.whole import Place, explain_model, settled
+from nungil.inspection.worked.asked import Asked
 from nungil.model.build import TranslatorModel
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
@@ -73,12 +76,47 @@ class Translator:
             raise UsageError("this translator has a plain decoder: it has no attention to look at")
         given = not_empty(text)
         encoded = encode(given, self.tokenizers.source, self.config)
-        if target is None:
-            ((found, *_),) = self._search([encoded], SearchSettings())
-            written = [*found.ids, EOS] if found.finished else found.ids
-        else:
-            written = [*self.tokenizers.target.encode(not_empty(target)), EOS]
-        return self._read(given, encoded, written)
+        return self._read(given, encoded, self._written(encoded, target))
+
+    def explain(
+        self,
+        text: str,
+        step: int = 1,
+        *,
+        layer: int | None = None,
+        head: int | None = None,
+        kind: str | None = None,
+        target: str | None = None,
+    ) -> Ledger:
+        """Every number of one step of its own translation, or of the one that is given, checked against the model.
+
+        Steps count from 1, layers and heads from 0; by default the last layer and its first head. With kind `self`, of
+        a Transformer, the step is a token of the source, and its look at its own sentence is written out.
+        """
+        given = not_empty(text)
+        encoded = encode(given, self.tokenizers.source, self.config)
+        written = self._written(encoded, target)
+        reads, writes = self.tokenizers
+        asked = Asked(
+            tuple(encoded.ids),
+            tuple(reads.tokens(encoded.ids)),
+            tuple(writes.tokens(range(writes.size))),
+            tuple(written),
+            tuple(writes.tokens(written)),
+            step,
+        )
+        asked = settled(self.model, asked, Place(kind, layer, head))
+        facts: dict[str, Any] = {"text": given, "target": writes.decode(written), "cut": encoded.cut}
+        if asked.kind != "self":
+            facts["chosen_id"] = written[step - 1]
+        return explain_model(self.model, asked, facts)
+
+    def _written(self, encoded: Marked, target: str | None) -> list[int]:
+        """The ids of its own translation, or of the one that is given, to the end."""
+        if target is not None:
+            return [*self.tokenizers.target.encode(not_empty(target)), EOS]
+        ((found, *_),) = self._search([encoded], SearchSettings())
+        return [*found.ids, EOS] if found.finished else list(found.ids)
 
     def align(
         self,
