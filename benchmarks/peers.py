@@ -1,4 +1,4 @@
-"""The peers of benchmarks/training.py: how each is installed, told of the same model, and run.
+"""The peers of benchmarks/training.py and decoding.py: how each is installed, told of the same model, and run.
 
 Each has an environment of its own. With other versions they do not start, or crash: JoeyNMT needs importlib_metadata
 and a sentencepiece before 0.2.1, Eole needs aiohttp, and neither says so.
@@ -17,8 +17,10 @@ from typing import Any
 DRIVER = Path(__file__).with_name("drive.py")
 TORCH = "torch==2.13.0"
 REQUIREMENTS = {
-    "joeynmt": ("joeynmt==2.3.0", "importlib_metadata", "sentencepiece==0.2.0"),
-    "eole": ("eole==0.6.4", "aiohttp"),
+    "joeynmt": (TORCH, "joeynmt==2.3.0", "importlib_metadata", "sentencepiece==0.2.0"),
+    "eole": (TORCH, "eole==0.6.4", "aiohttp"),
+    "transformers": (TORCH, "transformers==5.22.0"),
+    "ctranslate2": ("ctranslate2==4.8.4",),
 }
 BATCH = 4096  # tokens, as each counts them: sentences × the longest of either side, padding included
 DROPOUT = SMOOTHING = 0.1
@@ -74,11 +76,11 @@ def install(peer: str, folder: Path) -> Path:
     if python.exists():
         return python
     print(f"Installing {' '.join(REQUIREMENTS[peer])} into {home} …", flush=True)
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", TORCH]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     try:
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        subprocess.run(pip, check=True)
-        subprocess.run([*pip, *REQUIREMENTS[peer]], check=True)
+        for wanted in (REQUIREMENTS[peer][:1], REQUIREMENTS[peer]):  # torch before what asks for it
+            subprocess.run([*pip, *wanted], check=True)
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)  # half an environment would be taken for a whole one
         raise

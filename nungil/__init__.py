@@ -6,8 +6,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nungil.engines import load
     from nungil.inspection.record import AttentionRecord
-    from nungil.pipeline import Classifier, Translator, load
+    from nungil.pipeline import Classifier, Translator
     from nungil.runs.train import train
 
 __version__ = "0.1.0"
@@ -17,7 +18,7 @@ _HOMES = {
     "AttentionRecord": "nungil.inspection.record",
     "Classifier": "nungil.pipeline",
     "Translator": "nungil.pipeline",
-    "load": "nungil.pipeline",
+    "load": "nungil.engines",
     "train": "nungil.runs.train",
 }
 

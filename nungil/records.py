@@ -22,7 +22,7 @@ class Translation(NamedTuple):
     source_tokens: tuple[str, ...]
     finished: bool = True  # whether it came to its end, and not to the longest that is allowed
     cut: bool = False  # whether the source was longer than the model reads
-    probabilities: tuple[float, ...] = ()  # of each token; if it came to its end, that of the end is the last
+    probabilities: tuple[float, ...] = ()  # of each token, where asked for; if it ended, that of the end is the last
     unknown: tuple[str, ...] = ()  # words of the source that the model has never seen
     n_best: tuple["Translation", ...] = ()  # this one and the next best, where more than one was asked for
     links: str | None = None  # which word was looked at for which, as `0-0 1-2`, where that was asked for

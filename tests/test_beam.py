@@ -12,7 +12,7 @@ from nungil.decoding.constraints import Constraints, padded_prefix, repeats
 from nungil.decoding.greedy import greedy
 from nungil.decoding.sampling import Sampler, nucleus
 from nungil.decoding.settings import SearchSettings
-from nungil.decoding.top import top
+from nungil.decoding.top import top, top_sums
 from nungil.errors import ConfigError
 from nungil.settings import build_settings
 from nungil.text.tokenizers.base import EOS, SOS
@@ -101,6 +101,29 @@ def test_a_wide_beam_finds_what_exhaustive_search_finds(name, alpha):
     assert tuple(short[0].ids) == next(ids for ids in expected if len(ids) < 3)
     for each in short:
         assert each.score == pytest.approx(scores[tuple(each.ids)], abs=1e-9)
+
+
+def test_a_beam_may_begin_in_the_middle():
+    """A Transformer's beginnings share one past: each still reads only what it has written itself."""
+    model, (source, keep) = model_of("transformer"), source_batch()
+    written = torch.randint(4, TARGET, (B, 4, 5))  # four beginnings of each sentence
+    with torch.inference_mode():
+        state = model.start(source, keep)
+        for t in range(2):  # the same two tokens for all
+            written[..., t] = written[:, :1, t]
+            state = model.step(written[:, 0, t], state).state
+        state = state.spread(4)
+        for t in range(2, 4):
+            state = model.step(written[..., t].flatten(), state).state
+        rows = torch.tensor([[8, 9, 9, 11], [2, 0, 0, 1]])  # of the third sentence and of the first
+        state = state.regroup(rows.flatten(), torch.tensor([2, 0]))
+        last = torch.randint(4, TARGET, (8,))
+        found = model.step(last, state).logits
+        for row, place in enumerate(rows.flatten().tolist()):
+            whose = torch.tensor([place // 4])
+            read = torch.cat([written.flatten(0, 1)[place, :4], last[row, None]])
+            alone = model.logits(model(source[whose], keep[whose], read[None]).features)[0, -1]
+            assert torch.allclose(found[row], alone, atol=1e-9, rtol=0)
 
 
 def test_a_longer_sentence_is_worth_more_with_a_penalty():
@@ -234,6 +257,19 @@ def test_the_largest_are_those_that_sorting_finds(size, count):
     found, places = top(values, count)
     assert torch.equal(found, values.sort(dim=-1, descending=True).values[:, :count])
     assert torch.equal(values.gather(1, places), found)
+
+
+@pytest.mark.parametrize("size", [5, 63, 700, 8_001])
+@pytest.mark.parametrize(("rows", "count"), [(1, 5), (3, 10), (4, 2)])
+def test_the_largest_sums_are_those_that_sorting_finds(rows, size, count):
+    values, added = torch.randn(13, rows, size), torch.randn(13, rows, dtype=torch.float64)
+    added[:, 1:2] = -torch.inf  # a beginning that is none
+    expected = (values + added[..., None]).flatten(1).sort(dim=-1, descending=True).values[:, :count]
+    sums, places, tokens = top_sums(values, added, count)
+    assert torch.equal(sums, expected)
+    found = expected > -torch.inf
+    groups = torch.arange(13)[:, None]
+    assert torch.equal((values[groups, places, tokens] + added[groups, places])[found], expected[found])
 
 
 # Settings

@@ -11,7 +11,8 @@ from model_folders import CLASSIFIER, ENGLISH, LABELS, LUONG, TRANSFORMER, class
 
 import nungil
 from nungil.decoding import native
-from nungil.decoding.native import batches_of
+from nungil.decoding.native import batch_size, batches_of
+from nungil.decoding.settings import SearchSettings
 from nungil.errors import UsageError
 from nungil.pipeline import Classifier, Translator, load
 from nungil.pipeline.translator import EMPTY
@@ -77,6 +78,15 @@ def test_batches_hold_each_wanted_text_once_the_longest_first(monkeypatch):
     assert list(batches_of([3, 5, 13, 6, 1], 9)) == [[2], [3, 1], [0, 4]]
     assert list(batches_of([3, 5, 13, 6, 1], 1)) == [[2], [3], [1], [0], [4]], "no more than so many rows"
     assert list(batches_of([], 9)) == []
+
+
+def test_all_threads_have_work_until_the_end(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    greedy, beam = SearchSettings(beam=1), SearchSettings(beam=5)
+    assert [batch_size(sentences, greedy) for sentences in (0, 1, 7, 384, 385, 1_000)] == [1, 1, 3, 128, 65, 112]
+    assert [batch_size(sentences, beam) for sentences in (7, 192, 193)] == [3, 64, 33], "five rows for each sentence"
+    drawn = SearchSettings(sample=True)
+    assert [batch_size(sentences, drawn) for sentences in (7, 385)] == [128, 128], "what is drawn is the same anywhere"
 
 
 def test_a_long_text_is_cut_and_said_to_be(luong):

@@ -25,6 +25,10 @@ class Heads(NamedTuple):
         """Those of some sentences of the batch, in the order given."""
         return Heads(self.keys[rows], self.values[rows])
 
+    def contiguous(self) -> "Heads":
+        """The same, laid out as they are read: those that are read at many steps should be, or each of them does it."""
+        return Heads(self.keys.contiguous(), self.values.contiguous())
+
     def append(self, more: "Heads") -> "Heads":
         """These, followed by more source steps."""
         return Heads(torch.cat([self.keys, more.keys], dim=2), torch.cat([self.values, more.values], dim=2))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import align, check, classify, data, demo, explain, info, look, resume, train, translate
+from nungil.cli import align, check, classify, data, demo, explain, export, info, look, resume, train, translate
 from nungil.errors import LostError, NungilError, ProcessError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -31,6 +31,7 @@ app.command("classify")(classify.classify)
 app.command("align")(align.align)
 app.command("look")(look.look)
 app.command("explain")(explain.explain)
+app.command("export")(export.export)
 app.command("check")(check.check)
 app.add_typer(data.app, name="data")
 app.command("info")(info.info)

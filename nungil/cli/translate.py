@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -39,6 +39,13 @@ def translate(
     longest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at most.")] = None,
     no_repeat: Annotated[int | None, typer.Option(metavar="N", help="No run of N tokens twice.")] = None,
     split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
+    engine: Annotated[
+        Literal["nungil", "ctranslate2"],
+        typer.Option(help="Who searches; ctranslate2 runs Transformers, and ranks by nungil's own length penalty."),
+    ] = "nungil",
+    compute: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 and others that it has.")
+    ] = None,
 ) -> None:
     """Translate text: one line out for each line in; with --n-best, so many.
 
@@ -46,6 +53,7 @@ def translate(
     echo 'I like snow' | nungil translate runs/demo
     nungil translate runs/demo article.txt --out article.ko
     nungil translate runs/demo article.txt --n-best 3 --scores
+    nungil translate runs/mine article.txt --engine ctranslate2 --compute int8
     """
     given = {
         **{"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "coverage_penalty": coverage_penalty},
@@ -53,17 +61,23 @@ def translate(
         **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat},
     }
     options = {name: value for name, value in given.items() if value is not None}
-    _translate(folder, files or [], out, options, Shown(as_json, scores, align, split))
+    _translate(folder, files or [], out, options, Shown(as_json, scores, align, split), Run(engine, compute))
 
 
-def _translate(folder: Path, files: list[Path], out: Path | None, options: dict[str, Any], shown: "Shown") -> None:
+def _translate(
+    folder: Path, files: list[Path], out: Path | None, options: dict[str, Any], shown: "Shown", run: "Run"
+) -> None:
     from nungil.cli.lines import model_sign, work_through
     from nungil.decoding.settings import SearchSettings
-    from nungil.pipeline import Translator, load
+    from nungil.engines import load
+    from nungil.engines.ctranslate2 import refuse_what_it_cannot
+    from nungil.pipeline import Translator
     from nungil.settings import build_settings
 
     search = build_settings(options, SearchSettings, "nungil translate")
-    model = load(folder)
+    if run.engine == "ctranslate2":
+        refuse_what_it_cannot(search)
+    model = load(folder, run.engine, run.compute, probabilities=shown.as_json)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
     seen: list[str] = []
@@ -75,11 +89,18 @@ def _translate(folder: Path, files: list[Path], out: Path | None, options: dict[
         seen.extend(one.source for one in found[:1])
         return [line for place, one in enumerate(found, number) for line in shown.lines(place, one)]
 
-    sign = {"model": model_sign(folder), "search": search.model_dump(), "shown": vars(shown)}
+    sign = {"model": model_sign(folder), "search": search.model_dump(), "shown": vars(shown), "run": run}
     work_through(files, out, sign, answer)
     first = next((text for text in seen if text), "")
     if first and model.config.attends:
         say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a sentence')}")
+
+
+class Run(NamedTuple):
+    """Who searches, and in what numbers."""
+
+    engine: Literal["nungil", "ctranslate2"]
+    compute: str | None
 
 
 class Shown:

@@ -5,13 +5,14 @@ from typing import Generic, NamedTuple, TypeVar
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from nungil.attention.eye import Look
 from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
-from nungil.decoding.top import top
+from nungil.decoding.top import top, top_sums
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, SOS
 
@@ -79,16 +80,13 @@ class _Search(Generic[S]):
         settings: SearchSettings,
     ) -> None:
         self.model, self.settings, self.constraints = model, settings, constraints
-        B, K = len(source), settings.beam
+        B = len(source)
         self.ended: list[list[Found]] = [[] for _ in range(B)]
         self.sentences, self.keep = torch.arange(B), keep
-        self.state = model.start(source, keep).spread(K)
-        total = torch.full((B, K), -torch.inf, dtype=torch.float64)
-        total[:, 0] = 0.0  # they are all alike as yet
-        read = torch.zeros(B, K, source.shape[1]) if settings.coverage_penalty else None
-        self.beginnings = Beginnings(
-            torch.empty(B, K, 0, dtype=torch.int64), torch.empty(B, K, 0, dtype=torch.float64), total, read
-        )
+        self.state = model.start(source, keep)  # with one beginning of each sentence, the empty one
+        read = torch.zeros(B, 1, source.shape[1]) if settings.coverage_penalty else None
+        written = torch.empty(B, 1, 0, dtype=torch.int64)
+        self.beginnings = Beginnings(written, written.double(), torch.zeros(B, 1, dtype=torch.float64), read)
 
     @property
     def is_over(self) -> bool:
@@ -102,24 +100,22 @@ class _Search(Generic[S]):
 
     def step(self, length: int) -> None:
         """One more token for every beginning."""
-        logits = self._ask(length)
-        (A, K), V = self.beginnings.total.shape, logits.shape[1]
-        mass = logits.logsumexp(dim=-1)
+        scores = self._ask(length)
+        (A, K), V, beam = self.beginnings.total.shape, scores.shape[1], self.settings.beam
         whose = torch.arange(A).repeat_interleave(K)
-        self.constraints.hide(logits, self.beginnings.written.flatten(0, 1), whose)
-        count = min(2 * K, V)  # K of them may be ends
-        values, tokens = top(logits, count)
-        totals = (values - mass[:, None]).view(A, K, count) + self.beginnings.total[..., None]
+        self.constraints.hide(scores, self.beginnings.written.flatten(0, 1), whose)
         full = length >= self.constraints.longest
-        self._end_full(full, totals, tokens.view(A, K, count))
-        best, flat = totals.flatten(1).topk(min(2 * K, K * count), dim=-1)
-        parents, chosen = flat // count, tokens.view(A, -1).gather(1, flat)
+        self._end_full(full, scores.view(A, K, V))
+        count = min(2 * beam, K * V)  # half of them may be ends
+        best, parents, chosen = top_sums(scores.view(A, K, V), self.beginnings.total, count)
         self._end(best, parents, chosen, full)
-        going, order = best.masked_fill(chosen == EOS, -torch.inf).topk(K, dim=-1)
-        self._go_on(parents.gather(1, order), chosen.gather(1, order), going, full)
+        going, order = best.masked_fill(chosen == EOS, -torch.inf).topk(min(beam, best.shape[1]), dim=-1)
+        missing = (0, beam - going.shape[1])  # where there are not so many tokens that could come first
+        parents, chosen = (pad(part.gather(1, order), missing) for part in (parents, chosen))
+        self._go_on(parents, chosen, pad(going, missing, value=-torch.inf), full)
 
     def _ask(self, length: int) -> Float[Tensor, "N V"]:
-        """What the model gives for the next token of every beginning."""
+        """The log-probability of every next token, after every beginning."""
         written = self.beginnings.written.flatten(0, 1)
         last = written[:, -1] if length else torch.full((len(written),), SOS)
         eye = _Watch() if self.beginnings.read is not None else None
@@ -127,53 +123,63 @@ class _Search(Generic[S]):
         self.state = stepped.state
         if eye is not None and self.beginnings.read is not None:
             self.beginnings = self.beginnings._replace(read=self.beginnings.read + eye.looked(self.beginnings.read))
-        return stepped.logits
+        return stepped.log_probs
 
-    def _end_full(self, full: Bool[Tensor, " A"], totals: Tensor, tokens: Int[Tensor, "A K C"]) -> None:
+    def _end_full(self, full: Bool[Tensor, " A"], scores: Float[Tensor, "A K V"]) -> None:
         """Beginnings that may not grow any more are what they are; one that would have ended has ended."""
-        for row in full.nonzero()[:, 0].tolist():
-            for place in range(self.settings.beam):
-                if self.beginnings.total[row, place] > -torch.inf:
-                    ends = bool(tokens[row, place, 0] == EOS)
-                    self._keep(row, place, float(totals[row, place, 0]) if ends else None)
+        if not bool(full.any()):
+            return
+        costs, tokens = (best.view(scores.shape[:2]) for best in top(scores.flatten(0, 1), 1))
+        here, ends = full[:, None] & (self.beginnings.total > -torch.inf), tokens == EOS
+        self._keep(here & ends, self.beginnings.total + costs)
+        self._keep(here & ~ends)
 
     def _end(self, best: Tensor, parents: Tensor, chosen: Tensor, full: Bool[Tensor, " A"]) -> None:
         """The ends among the best."""
         ends = (chosen == EOS) & (best > -torch.inf) & ~full[:, None]
         ends[:, self.settings.beam :] = False
-        for row, place in ends.nonzero().tolist():
-            self._keep(row, int(parents[row, place]), float(best[row, place]))
+        if not bool(ends.any()):
+            return
+        here = torch.zeros_like(self.beginnings.total, dtype=torch.bool)
+        totals = self.beginnings.total.clone()
+        rows, places = ends.nonzero(as_tuple=True)
+        parents_of = parents[rows, places]
+        here[rows, parents_of], totals[rows, parents_of] = True, best[rows, places]
+        self._keep(here, totals)
 
-    def _keep(self, row: int, place: int, total: float | None) -> None:
-        """A beginning has become a translation: with its end, if the total has that in it, or cut off."""
-        before = float(self.beginnings.total[row, place])
-        paid = self.beginnings.paid[row, place].tolist()
-        finished = total is not None
-        if total is not None:
-            paid.append(total - before)
-        score = (before if total is None else total) / length_penalty(len(paid), self.settings.length_penalty)
+    def _keep(self, which: Bool[Tensor, "A K"], totals: Float[Tensor, "A K"] | None = None) -> None:
+        """Beginnings have become translations: with their end, if the totals have that in them, or cut off."""
+        before, paid = self.beginnings.total[which], self.beginnings.paid[which]
+        total = before if totals is None else totals[which]
+        if totals is not None:
+            paid = torch.cat([paid, (total - before)[:, None]], dim=1)
+        scores = total / length_penalty(paid.shape[1], self.settings.length_penalty)
+        rows = which.nonzero()[:, 0]
         if self.beginnings.read is not None:
-            read = self.beginnings.read[row, place][self.keep[row]]
-            score += self.settings.coverage_penalty * float(read.clamp(1e-9, 1.0).log().sum())
-        ids = self.beginnings.written[row, place].tolist()
-        self.ended[int(self.sentences[row])].append(Found(ids, paid, finished, float(score)))
+            read = self.beginnings.read[which].clamp(1e-9, 1.0).log()
+            scores += self.settings.coverage_penalty * read.masked_fill(~self.keep[rows], 0.0).sum(dim=1)
+        parts = (self.sentences[rows], self.beginnings.written[which], paid, scores)
+        for sentence, ids, costs, score in zip(*(part.tolist() for part in parts), strict=True):
+            self.ended[sentence].append(Found(ids, costs, totals is not None, score))
 
     def _go_on(self, parents: Tensor, tokens: Tensor, going: Tensor, full: Bool[Tensor, " A"]) -> None:
         """Grow the chosen beginnings, and let go of the sentences that are done."""
-        A, K = going.shape
+        A, K = self.beginnings.total.shape
         rows = torch.arange(A)[:, None] * K + parents
+        first = self.beginnings.written.shape[2] == 0
         self.beginnings = self.beginnings.grown(parents, tokens, going)
         done = torch.tensor(
             [self._is_done(*one) for one in zip(self.sentences.tolist(), going[:, 0].tolist(), strict=True)]
         )
         left = (~(done | full)).nonzero()[:, 0]
-        if len(left) == A:
-            self.state = self.state.regroup(rows.flatten())
-            return
-        self.sentences, self.keep = self.sentences[left], self.keep[left]
-        self.constraints, self.beginnings = self.constraints.select(left), self.beginnings.select(left)
-        if len(left):
-            self.state = self.state.regroup(rows[left].flatten(), left)
+        some = len(left) < A
+        if some:
+            self.sentences, self.keep = self.sentences[left], self.keep[left]
+            self.constraints, self.beginnings = self.constraints.select(left), self.beginnings.select(left)
+        if first:
+            self.state = (self.state.select(left) if some else self.state).spread(self.settings.beam)
+        elif len(left):
+            self.state = self.state.regroup(rows[left].flatten(), left if some else None)
 
     def _is_done(self, sentence: int, total: float) -> bool:
         """Whether no beginning can, or is likely to, become better than what has ended."""

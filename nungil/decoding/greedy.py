@@ -11,6 +11,7 @@ from nungil.attention import Eye
 from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
 from nungil.decoding.stepper import Stepper
+from nungil.decoding.top import top
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
@@ -20,7 +21,7 @@ Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
 
 def most_probable(scores: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
     """The largest of each row."""
-    return scores.argmax(dim=-1)
+    return top(scores, 1)[1][:, 0]
 
 
 @torch.inference_mode()
@@ -45,10 +46,9 @@ def greedy(
     for length in range(most + 1):
         stepped = model.step(last, state, eye)
         state = stepped.state
-        mass = stepped.logits.logsumexp(dim=-1)
-        scores = constraints.hide(stepped.logits, written[rows, :length], rows)
+        scores = constraints.hide(stepped.log_probs, written[rows, :length], rows)
         last = choose(scores)
-        cost = scores.gather(1, last[:, None])[:, 0] - mass
+        cost = scores.gather(1, last[:, None])[:, 0]
         ends, may = last == EOS, length < constraints.longest[rows]
         taken = running & (ends | may)
         written[rows[taken], length] = last[taken]

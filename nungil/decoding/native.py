@@ -1,5 +1,6 @@
 """Native: nungil's own search, over any translator, for any number of sentences."""
 
+import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
 
 Ids = Sequence[int]
-ROWS = 320  # hypotheses that are computed together; with more, what they remember leaves the processor's cache
+SENTENCES = 128  # that are searched for together: with more, those of unlike length have more padding between them
+ROWS = 320  # hypotheses of them all; with more, what they remember leaves the processor's cache
 POSITIONS = 8_192  # of sources, padding included
 
 
@@ -53,7 +55,7 @@ class Native:
         prefixes: Sequence[Ids] | None = None,
     ) -> list[list[Found]]:
         """The best translations of each sentence, the best first, in the order of the sentences."""
-        batches = list(batches_of([len(source) for source in sources], max(1, ROWS // _hypotheses(settings))))
+        batches = list(batches_of([len(source) for source in sources], batch_size(len(sources), settings)))
         answers: list[list[Found]] = [[] for _ in sources]
 
         def work(places: list[int]) -> list[list[Found]]:
@@ -103,8 +105,16 @@ def batches_of(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
         start += size
 
 
-def _hypotheses(settings: SearchSettings) -> int:
-    return 1 if settings.sample else settings.beam
+def batch_size(sentences: int, settings: SearchSettings) -> int:
+    """How many sentences make a batch: as many batches as keep all threads at work until the end.
+
+    What is drawn depends on the batch, and should not depend on the machine: there, batches are always as large.
+    """
+    if settings.sample:
+        return SENTENCES
+    most, threads = max(1, min(SENTENCES, ROWS // settings.beam)), torch.get_num_threads()
+    turns = math.ceil(sentences / (most * threads))
+    return max(1, math.ceil(sentences / max(1, turns * threads)))
 
 
 @contextmanager

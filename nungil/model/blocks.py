@@ -13,7 +13,7 @@ from nungil.attention.dropout import Dropout
 from nungil.model.past import Past
 from nungil.settings import Settings
 
-# Sizes   B batch   A sources, one for each row or for each beam of them   S source steps   T target steps   M width
+# Sizes   B batch   S source steps   T target steps, or beginnings of a beam   P steps so far, T included   M width
 Norm = Literal["pre", "post"]
 
 
@@ -117,27 +117,28 @@ class DecoderBlock(nn.Module):
         self,
         states: Float[Tensor, "B T M"],
         source: Heads,
-        keep: Bool[Tensor, "A S"] | None,
+        keep: Bool[Tensor, "B S"] | None,
         past: Past | None = None,
+        seen: Bool[Tensor, "B T P"] | None = None,
         eye: Eye | None = None,
     ) -> tuple[Float[Tensor, "B T M"], Past]:
         """The next steps after the past, and the past with them in it.
 
-        Padding stands on the right and no step sees what comes after it, so the target needs no mask of its own. Where
-        there are more rows than sources, the rows side by side are queries of one source: its beam.
+        Without `seen`, each step sees all that stand before it. Padding stands on the right and no step sees what comes
+        after it, so the target needs no mask of its own.
         """
         kept: list[Past] = []
 
         def look_back(normed: Tensor) -> Tensor:
             own = self.masked.prepare(normed, normed)
             kept.append(Past.of(own) if past is None else past.append(own))
-            steps, seen = normed.shape[1], kept[0].length
-            order = causal_keep(steps, seen, normed.device).expand(len(normed), -1, -1) if steps > 1 else None
+            order = seen
+            if seen is None and normed.shape[1] > 1:
+                order = causal_keep(normed.shape[1], kept[0].length, normed.device).expand(len(normed), -1, -1)
             return self.masked.read(normed, kept[0].heads, order, eye).context
 
         def look_across(normed: Tensor) -> Tensor:
-            queries = normed.view(len(source.keys), -1, normed.shape[-1])
-            return self.cross.read(queries, source, keep, eye).context.view_as(normed)
+            return self.cross.read(normed, source, keep, eye).context
 
         looked_back = self.around_masked(states, look_back)
         looked = self.around_cross(looked_back, look_across)

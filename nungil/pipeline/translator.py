@@ -188,7 +188,7 @@ class Translator:
             text = writes.join(tokens)
         return Translation(
             text=text,
-            score=found.log_probability / max(1, len(found.log_probabilities)),
+            score=found.log_probability / max(1, found.length),
             tokens=tuple(tokens),
             source=source,
             source_tokens=tuple(self.tokenizers.source.tokens(encoded.ids)),
@@ -256,10 +256,10 @@ def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation
 
 def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
     probabilities = tuple(chain.from_iterable(part.probabilities for part in parts))
-    total = sum(part.score * len(part.probabilities) for part in parts)
+    lengths = [len(part.tokens) + part.finished if part.source else 0 for part in parts]
     return Translation(
         text="".join(part.text + (between.after or " ") for part, between in zip(parts, cut, strict=True)).strip(),
-        score=total / max(1, len(probabilities)),
+        score=sum(part.score * length for part, length in zip(parts, lengths, strict=True)) / max(1, sum(lengths)),
         tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
         source="".join(between.text + between.after for between in cut),
         source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),

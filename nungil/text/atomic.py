@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,23 @@ def whole_bytes(path: Path, content: bytes) -> None:
         beside.unlink(missing_ok=True)
 
 
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A new folder to write into, beside the path; it gets its name once all is written. What is there stays."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        yield beside
+        for file in beside.iterdir():
+            _sync(file)
+        _sync(beside)
+        beside.rename(path)
+        _sync(path.parent)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
 def write_durably(path: Path, content: bytes) -> None:
     """Write and hand over to the disk."""
     with path.open("wb") as file:
@@ -52,7 +70,11 @@ def write_durably(path: Path, content: bytes) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Hand the names in a folder over to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -64,6 +64,11 @@ class Tokenizer(ABC):
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """What each id stands for, for people to look at."""
 
+    @property
+    @abstractmethod
+    def vocabulary(self) -> list[str]:
+        """Every token by its id, as the tokenizer itself writes it: all different."""
+
     def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
         """How many of these ids stand for something that the tokenizer has never learned."""
         return int(np.count_nonzero(ids == UNK))

@@ -65,6 +65,11 @@ class PieceTokenizer(Tokenizer):
         """The pieces; ▁ marks the beginning of a word."""
         return [from_jamo(piece) for piece in self._processor.id_to_piece([int(one) for one in ids])]
 
+    @property
+    def vocabulary(self) -> list[str]:
+        """The pieces as SentencePiece has them: Hangul taken apart stays so."""
+        return list(self._processor.id_to_piece(list(range(self.size))))
+
     def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
         """How many are bytes of characters that no piece has, `<0xE7>`, or `<unk>`."""
         return int(np.count_nonzero(self._bytes[ids])) + super().unknown(ids)

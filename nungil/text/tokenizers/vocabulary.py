@@ -57,6 +57,11 @@ class VocabularyTokenizer(Tokenizer):
         """What each id stands for."""
         return [self._everything[one] for one in ids]
 
+    @property
+    def vocabulary(self) -> list[str]:
+        """The four special tokens, and the known ones."""
+        return list(self._everything)
+
     def to_bytes(self) -> bytes:
         """JSON: the unit and the known tokens, most frequent first."""
         plain = {"unit": self.unit, "known": list(self.known), **self._more()}

@@ -1,0 +1,219 @@
+"""CTranslate2: another searcher for the Transformers that nungil trains, in whole numbers if one likes."""
+
+import math
+import tempfile
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import torch
+
+from nungil.decoding.beam import length_penalty
+from nungil.decoding.found import Found
+from nungil.decoding.native import ROWS, Ids, batches_of
+from nungil.decoding.settings import SearchSettings
+from nungil.engines.library import library, possible_compute
+from nungil.engines.specification import Written, save, specification
+from nungil.errors import ConfigError, ResourceError, UsageError
+from nungil.model.folder import ModelConfig
+from nungil.model.transformer import TransformerTranslator
+from nungil.pipeline.translator import MORE
+from nungil.text.tokenizers.base import EOS
+
+SCORED = 64  # translations whose tokens are scored together: a row of probabilities is kept for each of them
+FEWEST, MOST = 1_024, 16_384  # positions that a converted model has
+NOT_OURS = {
+    "coverage_penalty": "it counts attention, and attention always comes from nungil's own search",
+    "exhaustive": "CTranslate2 stops when as many translations have ended as the beam is wide",
+    "sample": "what CTranslate2 draws depends on which thread draws first, and could not be repeated",
+}
+
+
+class _Task(NamedTuple):
+    """What is searched for. `patience` times as many ends as the beam is wide are waited for."""
+
+    sources: Sequence[Ids]
+    longest: Sequence[int]
+    settings: SearchSettings
+    patience: int = 1
+
+
+class CTranslate2:
+    """Searches by CTranslate2: as many batches at a time as torch has threads, one thread each, sorted by length.
+
+    Translations that came to their end are ranked by nungil's own length penalty. Where `probabilities` are wanted,
+    each translation is read once more; without, the log-probability of the whole is told.
+    """
+
+    def __init__(
+        self,
+        model: TransformerTranslator,
+        positions: int = FEWEST,
+        compute: str | None = None,
+        probabilities: bool = False,
+    ) -> None:
+        self.compute, self.probabilities = possible_compute(compute), probabilities
+        self.positions, self.threads = positions, torch.get_num_threads()
+        sizes = model.source_embedding.table.num_embeddings, model.output.out_features
+        self._names = [str(number) for number in range(max(sizes))]  # an id is named by its number, whatever it means
+        source, target = (self._names[:size] for size in sizes)
+        found = specification(model, Written(source, target, "none", self.positions))
+        try:
+            with tempfile.TemporaryDirectory(prefix="nungil-ctranslate2-") as folder:
+                save(found, folder, self.compute)
+                self._translator = library().Translator(
+                    folder, compute_type=self.compute, inter_threads=self.threads, intra_threads=1
+                )
+        except OSError as error:
+            raise ResourceError(f"the model could not be converted: {error.strerror or error}") from None
+
+    def search(
+        self,
+        sources: Sequence[Ids],
+        longest: Sequence[int],
+        settings: SearchSettings,
+        prefixes: Sequence[Ids] | None = None,
+    ) -> list[list[Found]]:
+        """The best translations of each sentence, the best first, in the order of the sentences."""
+        refuse_what_it_cannot(settings)
+        if prefixes is not None:
+            raise UsageError("CTranslate2 begins no translation with given tokens; nungil's own search does")
+        self._refuse_long(sources, longest)
+        share = math.ceil(len(sources) / self.threads)  # every thread has something to do
+        batches = list(batches_of([len(source) for source in sources], max(1, min(ROWS // settings.beam, share))))
+        task = _Task(sources, longest, settings)
+        answers: list[list[Found]] = [[] for _ in sources]
+        self._answer(batches, task, answers)
+        if settings.beam > 1:
+            self._answer(_without_end(task, answers), task._replace(patience=2), answers)
+        return self._scored(sources, answers, settings) if self.probabilities else answers
+
+    def _answer(self, batches: Sequence[Sequence[int]], task: _Task, answers: list[list[Found]]) -> None:
+        """Put the answers to some sentences in their places."""
+        asked = [self._ask(places, task) for places in batches]
+        for places, (results, penalty) in zip(batches, asked, strict=True):
+            for place, one in zip(places, results, strict=True):
+                answers[place] = _ranked(one.result(), penalty, task.longest[place], task.settings)
+
+    def _ask(self, places: Sequence[int], task: _Task) -> tuple[list[Any], float]:
+        """Answers to come, and the penalty that their scores have in them.
+
+        The end counts as a step, and a translation as long as may be may still come to it.
+        """
+        settings, sources = task.settings, [self._named(task.sources[place]) for place in places]
+        most = 1 + max(task.longest[place] for place in places)
+        penalty = _their_penalty(settings, sum(map(len, sources)) / len(sources))
+        asked: list[Any] = self._translator.translate_batch(
+            sources,
+            asynchronous=True,
+            beam_size=settings.beam,
+            patience=task.patience,
+            num_hypotheses=task.patience * settings.beam if penalty or task.patience > 1 else settings.n_best,
+            length_penalty=penalty,
+            no_repeat_ngram_size=settings.no_repeat,
+            min_decoding_length=min(settings.shortest, most),
+            max_decoding_length=most,
+            max_input_length=0,
+            return_scores=True,
+            return_end_token=True,
+        )
+        return asked, penalty
+
+    def _scored(
+        self, sources: Sequence[Ids], answers: list[list[Found]], settings: SearchSettings
+    ) -> list[list[Found]]:
+        """The same translations with the log-probability of each token."""
+        places = [(place, rank) for place, found in enumerate(answers) for rank in range(len(found))]
+        lengths = [max(len(sources[place]), len(answers[place][rank].ids)) for place, rank in places]
+        for rows in batches_of(lengths, SCORED):
+            batch = [places[row] for row in rows]
+            given = [self._named(sources[place]) for place, _ in batch]
+            written = [self._named(answers[place][rank].ids) for place, rank in batch]
+            scored = self._translator.score_batch(given, written, max_input_length=0)
+            for (place, rank), one in zip(batch, scored, strict=True):
+                found = answers[place][rank]
+                paid = one.log_probs[: found.length]
+                answers[place][rank] = Found(found.ids, paid, found.finished, _score(sum(paid), found.length, settings))
+        return [_best_first(found) for found in answers]
+
+    def _named(self, ids: Ids) -> list[str]:
+        return [self._names[one] for one in ids]
+
+    def _refuse_long(self, sources: Sequence[Ids], longest: Sequence[int]) -> None:
+        most = max(chain((1 + one for one in longest), map(len, sources)), default=0)
+        if most > self.positions:
+            raise UsageError(
+                f"a sentence of {most:,} tokens, its end included, is too long for CTranslate2: the model was given "
+                f"{self.positions:,} positions; nungil's own search has no limit"
+            )
+
+
+def refuse_what_it_cannot(settings: SearchSettings) -> None:
+    """Name every option that CTranslate2 does not have, or has with another meaning."""
+    asked = [name for name in NOT_OURS if getattr(settings, name)]
+    if asked:
+        raise ConfigError(
+            "not with CTranslate2, but with nungil's own search (without engine)",
+            [f"{name}: {NOT_OURS[name]}" for name in asked],
+        )
+
+
+def positions_of(config: ModelConfig) -> int:
+    """How many tokens a sentence may have: what the model reads and may answer, marks included."""
+    reads = config.longest + 2
+    return min(MOST, max(FEWEST, reads, math.ceil(config.stretch * reads) + MORE + 1))
+
+
+def _without_end(task: _Task, answers: Sequence[Sequence[Found]]) -> list[list[int]]:
+    """Sentences whose best does not end, although it might have, in batches of one limit: to be searched once more.
+
+    A translation that goes round in circles is probable, and CTranslate2 may have thrown away one that ended for it.
+    """
+    by_limit: dict[int, list[int]] = {}
+    for place, found in enumerate(answers):
+        if not found[0].finished and task.settings.shortest < task.longest[place]:
+            by_limit.setdefault(task.longest[place], []).append(place)
+    rows = max(1, ROWS // (2 * task.settings.beam))
+    return [
+        [places[row] for row in batch]
+        for places in by_limit.values()
+        for batch in batches_of([len(task.sources[place]) for place in places], rows)
+    ]
+
+
+def _their_penalty(settings: SearchSettings, length: float) -> float:
+    """The α' that makes length^α' grow as ((5 + length) / 6)^α does where sentences have about this length.
+
+    With it CTranslate2 chooses what it throws away when more translations have ended than the beam is wide; we rank the
+    rest. 0, where plain probabilities are compared, lets it stop as soon as nothing can become better.
+    """
+    return settings.length_penalty * length / (length + 5) if settings.beam > 1 else 0.0
+
+
+def _ranked(result: Any, penalty: float, longest: int, settings: SearchSettings) -> list[Found]:
+    """What was found, by our own length penalty; what came to its end before what did not."""
+    found: dict[tuple[int, ...], Found] = {}
+    for tokens, score in zip(result.hypotheses, result.scores, strict=True):
+        one = _found([int(token) for token in tokens], score * len(tokens) ** penalty, longest, settings)
+        found.setdefault((*one.ids, one.finished), one)  # two that were cut off may be the same now
+    return _best_first(list(found.values()))[: settings.n_best]
+
+
+def _best_first(found: list[Found]) -> list[Found]:
+    return sorted(found, key=lambda one: (not one.finished, -one.score))
+
+
+def _found(written: list[int], total: float, longest: int, settings: SearchSettings) -> Found:
+    """One translation. What goes beyond the longest is cut off; what is left has its share of the log-probability."""
+    ids = [one for one in written if one != EOS][:longest]
+    finished = written[-1] == EOS and len(written) == len(ids) + 1
+    length = len(ids) + finished
+    total *= length / len(written)
+    return Found(ids, [], finished, _score(total, length, settings), total)
+
+
+def _score(total: float, length: int, settings: SearchSettings) -> float:
+    """What our own search ranks by: with one hypothesis the mean, else by the length penalty."""
+    if settings.beam == 1:
+        return total / max(1, length)
+    return total / float(length_penalty(length, settings.length_penalty))
