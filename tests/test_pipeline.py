@@ -13,8 +13,9 @@ import nungil
 from nungil.decoding import native
 from nungil.decoding.native import batch_size, batches_of
 from nungil.decoding.settings import SearchSettings
+from nungil.engines import load
 from nungil.errors import UsageError
-from nungil.pipeline import Classifier, Translator, load
+from nungil.pipeline import Classifier, Translator
 from nungil.pipeline.translator import EMPTY
 from nungil.text.tokenizers.base import EOS, SOS
 
