@@ -35,7 +35,7 @@ from nungil.text.tokenizers.train import Sample, TokenizerSettings, train_tokeni
 
 SEARCH = Path(__file__).with_name("search.py")
 STEPS = 15
-PART = 2  # one sentence in so many is for finding the best setting
+PART = 4  # one sentence in so many is for finding the best setting
 UPDATES = 2  # that Eole's models have had
 BATCHES = {1: (64, 128, 256), 5: (16, 32, 64)}  # sentences, by the beam
 SPECIAL_NAMES = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}  # of JoeyNMT, in its order
@@ -50,6 +50,11 @@ class Contestant:
     models: tuple[str, ...] = ("transformer",)
     compute: str = ""
 
+    @property
+    def ours(self) -> bool:
+        """Whether it runs in this environment, and chooses its own settings."""
+        return self.peer.startswith("nungil")
+
 
 CONTESTANTS = (
     Contestant("nungil", "nungil", ("transformer", "lstm")),
@@ -57,7 +62,9 @@ CONTESTANTS = (
     Contestant("JoeyNMT 2.3.0", "joeynmt"),
     Contestant("transformers 5.22", "transformers"),
     Contestant("CTranslate2 4.8.4, fp32", "ctranslate2", compute="float32"),
+    Contestant("nungil with it, fp32", "nungil_ctranslate2", compute="float32"),
     Contestant("CTranslate2 4.8.4, int8", "ctranslate2", compute="int8"),
+    Contestant("nungil with it, int8", "nungil_ctranslate2", compute="int8"),
 )
 
 
@@ -99,7 +106,7 @@ def main() -> None:
         parser.error("--data is the folder that holds multi30k")
     models = [options.only] if options.only else list(MODELS)
     chosen = [one for one in CONTESTANTS if one.peer not in options.without and {*one.models} & {*models}]
-    pythons = {peer: install(peer, options.peers) for peer in sorted({one.peer for one in chosen} - {"nungil"})}
+    pythons = {peer: install(peer, options.peers) for peer in sorted({one.peer for one in chosen if not one.ours})}
     with tempfile.TemporaryDirectory() as folder:
         bench = make_ready(Path(folder), options.data / "multi30k", pythons)
         for model in models:
@@ -153,7 +160,7 @@ def compare(bench: Bench, contestants: list[Contestant], model: str, beam: int, 
     best: dict[str, Setting] = {}
     for one in contestants:
         tries = settings_of(one, beam, bench.threads)
-        part = bench.sentences[::PART]
+        part = bench.sentences if one.peer == "ctranslate2" else bench.sentences[::PART]  # its workers share batches
         seconds = translate(bench, one, model, beam, given[one.name], part, tries).seconds if len(tries) > 1 else [0.0]
         best[one.name] = tries[seconds.index(min(seconds))]
         print(f"  {one.name}: {told(best[one.name]) or 'nothing to set'}", flush=True)
@@ -169,7 +176,7 @@ def compare(bench: Bench, contestants: list[Contestant], model: str, beam: int, 
 
 def settings_of(contestant: Contestant, beam: int, threads: int) -> list[Setting]:
     """What a user could try."""
-    if contestant.peer == "nungil":
+    if contestant.ours:
         return [{}]
     if contestant.peer != "ctranslate2":
         return [{"batch": batch} for batch in BATCHES[beam]]
@@ -182,8 +189,8 @@ def settings_of(contestant: Contestant, beam: int, threads: int) -> list[Setting
 
 def given_to(bench: Bench, contestant: Contestant, model: str) -> dict[str, Any]:
     """What a contestant needs to have its model."""
-    if contestant.peer == "nungil":
-        return {"settings": MODELS[model].model_dump()}
+    if contestant.ours:
+        return {"settings": MODELS[model].model_dump(), "compute": contestant.compute}
     if contestant.peer == "ctranslate2":
         given = {"compute": contestant.compute, "folder": str(bench.folder / "ctranslate2")}
         if not Path(given["folder"]).exists():

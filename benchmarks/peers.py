@@ -216,6 +216,7 @@ def _eole_transformer(sizes: dict[str, int]) -> dict[str, Any]:
         "heads": sizes["heads"],
         "transformer_ff": sizes["feed_forward"],
         "add_qkvbias": True,
+        "add_final_linear_bias": True,  # unsaid, the encoder trains without, and predicts with whatever memory holds
         "add_ffnbias": True,
         "share_embeddings": True,
         "share_decoder_embeddings": True,

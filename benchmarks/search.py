@@ -62,9 +62,20 @@ def main() -> None:
 def nungil(job: Job) -> Translate:
     """Our own engine as it comes: there is nothing to set."""
     from nungil.decoding.native import Native
+
+    return _searching(Native(_own_model(job)), job)
+
+
+def nungil_ctranslate2(job: Job) -> Translate:
+    """`--engine ctranslate2`: it chooses threads and batches by itself."""
+    from nungil.engines import CTranslate2
+
+    return _searching(CTranslate2(_own_model(job), compute=job.given["compute"]), job)
+
+
+def _searching(engine: Any, job: Job) -> Translate:
     from nungil.decoding.settings import SearchSettings
 
-    engine = Native(_own_model(job).eval())
     longest = job.steps - 1  # and then it is asked for the end
     settings = SearchSettings(beam=job.beam, shortest=longest, longest=longest)
 
@@ -86,7 +97,7 @@ def _own_model(job: Job) -> Any:
     torch.manual_seed(1)
     settings = TypeAdapter(ModelSettings).validate_python(job.given["settings"])
     size = len(job.vocabulary) + SPECIALS
-    return build_translator(settings, Vocabulary(source=size, target=size, joint=True))
+    return build_translator(settings, Vocabulary(source=size, target=size, joint=True)).eval()
 
 
 def transformers(job: Job) -> Translate:
@@ -263,6 +274,7 @@ def _batches(rows: list[Any], size: int) -> list[list[Any]]:
 
 CONTESTANTS: dict[str, Callable[[Job], Translate]] = {
     "nungil": nungil,
+    "nungil_ctranslate2": nungil_ctranslate2,
     "transformers": transformers,
     "eole": eole,
     "joeynmt": joeynmt,

@@ -10,7 +10,7 @@ import torch
 
 from nungil.decoding.beam import length_penalty
 from nungil.decoding.found import Found
-from nungil.decoding.native import ROWS, Ids, batches_of
+from nungil.decoding.native import ROWS, Ids, batch_size, batches_of
 from nungil.decoding.settings import SearchSettings
 from nungil.engines.library import library, possible_compute
 from nungil.engines.specification import Written, save, specification
@@ -79,8 +79,7 @@ class CTranslate2:
         if prefixes is not None:
             raise UsageError("CTranslate2 begins no translation with given tokens; nungil's own search does")
         self._refuse_long(sources, longest)
-        share = math.ceil(len(sources) / self.threads)  # every thread has something to do
-        batches = list(batches_of([len(source) for source in sources], max(1, min(ROWS // settings.beam, share))))
+        batches = list(batches_of([len(source) for source in sources], batch_size(len(sources), settings)))
         task = _Task(sources, longest, settings)
         answers: list[list[Found]] = [[] for _ in sources]
         self._answer(batches, task, answers)
