@@ -25,7 +25,9 @@ def test_help_answers_in_under_a_third_of_a_second():
     assert min(times) < 0.3
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["explain", "--help"], ["check", "--help"], ["info"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["explain", "--help"], ["check", "--help"], ["score", "--help"], ["info"], ["--version"]]
+)
 def test_light_commands_import_no_torch(arguments):
     script = (
         f"import sys; sys.argv = ['nungil', *{arguments!r}]\n"

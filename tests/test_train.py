@@ -140,7 +140,8 @@ def test_decisions_and_progress_are_talk_and_nothing_is_data(translator):
         "validation by bleu every 10 updates.",
         "(best)\n  ",
         "Test, never seen in training: BLEU ",
-        f"The model and its card (README.md) are in {out}\nNext: echo 'a sentence' | nungil translate {out}\n",
+        f"The model and its card (README.md) are in {out}\nNext: echo 'a sentence' | nungil translate {out}\n"
+        f"      nungil score {out}\n",
     ):
         assert sentence in found.stderr
     pattern = r"^update (\d+) of 20  epoch \d+  loss \d+\.\d{3}  [\d,]+ tokens/s  \d+ s left$"

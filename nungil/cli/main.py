@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.cli import align, check, classify, data, demo, explain, export, info, look, resume, train, translate
+from nungil.cli import (
+    align,
+    check,
+    classify,
+    data,
+    demo,
+    explain,
+    export,
+    info,
+    look,
+    resume,
+    score,
+    train,
+    translate,
+)
 from nungil.errors import LostError, NungilError, ProcessError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -28,6 +42,7 @@ app.command("train")(train.train)
 app.command("resume")(resume.resume)
 app.command("translate")(translate.translate)
 app.command("classify")(classify.classify)
+app.command("score")(score.score)
 app.command("align")(align.align)
 app.command("look")(look.look)
 app.command("explain")(explain.explain)

@@ -63,6 +63,7 @@ def train(
         return
     verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
     say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")
+    say(f"      nungil score {out}")
 
 
 def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> Path:

@@ -54,8 +54,8 @@ def load_prepared(folder: Path, tokenizers: Tokenizers) -> Prepared:
             labels=tuple(plain["labels"]),
             train=Store(folder / "train"),
             valid=Store(folder / "valid"),
-            valid_records=_read(folder / "validation.jsonl", task),
-            test_records=_read(folder / "test.jsonl", task),
+            valid_records=read_records(folder / "validation.jsonl", task),
+            test_records=read_records(folder / "test.jsonl", task),
             tally=Tally(tally["read"], tally["kept"], Counter(tally["dropped"]), Counter(tally["changed"])),
             too_long=dict(plain["too_long"]),
             decisions=tuple(plain["decisions"]),
@@ -64,7 +64,8 @@ def load_prepared(folder: Path, tokenizers: Tokenizers) -> Prepared:
         raise CheckpointError(f"{folder}: the data of this run cannot be read: {error}") from None
 
 
-def _read(path: Path, task: Task) -> Any:
+def read_records(path: Path, task: Task) -> Any:
+    """The records of one file, as pairs or as labelled texts."""
     kind = Pair if task == "translate" else Labelled
     return [kind(*parse_json(line, str(path))) for line in _lines(read_text(path))]
 

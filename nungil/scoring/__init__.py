@@ -1,7 +1,7 @@
 """Scores of what a model made: BLEU and chrF, accuracy and F1, the alignment error rate. Knows no torch.
 
-Importing this loads neither sacreBLEU nor NumPy. Attention to word links, which needs NumPy, is in
-`nungil.scoring.words`.
+Importing this loads neither sacreBLEU nor NumPy. What needs NumPy has modules of its own: reports with intervals and
+comparisons are in `translators` and `classifiers`, attention to word links in `words`.
 """
 
 from nungil.scoring.alignment import (

@@ -33,8 +33,12 @@ def bleu_tokenizer(language: str) -> str:
     BLEU then counts whole Korean words, and a wrong particle costs the word; so read chrF, which sees characters,
     beside it.
     """
-    primary = re.split("[-_]", language.strip().lower())[0]
-    return TOKENIZERS.get(primary, USUAL)
+    return TOKENIZERS.get(primary_tag(language), USUAL)
+
+
+def primary_tag(language: str) -> str:
+    """The language of a tag without its country or script: `ko` of `ko-KR`."""
+    return re.split("[-_]", language.strip().lower())[0]
 
 
 def score_translations(

@@ -1,0 +1,163 @@
+"""What systems are scored on: the sentences they are asked, and what is right. Knows no torch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nungil.errors import CorpusError, UsageError
+from nungil.records import Labelled, Pair
+from nungil.runs.answers import Answers, are_labels, read_side
+from nungil.runs.data import DataSettings, Opened, open_data
+from nungil.runs.kept import kept_records
+from nungil.runs.sets import name_of, reasons
+from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, clean_pairs
+from nungil.text.languages import Languages, read_tag, tag_of
+from nungil.text.source import Task
+
+if TYPE_CHECKING:
+    from nungil.pipeline import Classifier, Translator
+
+Say = Callable[[str], None]
+# A score is about the set as it was given: only what has nothing to answer, or no answer, is left out of it.
+AS_GIVEN = CleaningSettings(longest_sentence=10**9, longest_text=10**9, length_ratio=1e9, drop_duplicates=False)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a user says the sentences are: two files, or data as training takes it, or nowhere."""
+
+    references: Path | None = None
+    sources: Path | None = None
+    data: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    task: Task | None = None
+    source: str | None = None  # the languages, where they are said
+    target: str | None = None
+    encoding: str = "utf-8"
+
+
+class Asked(NamedTuple):
+    """The sentences that all systems answer: what is right, perhaps what was asked, and what they are called."""
+
+    task: Task
+    references: list[str]
+    sources: list[str] | None
+    languages: Languages
+    name: str
+    records: Sequence[Pair | Labelled] = ()
+
+    def where(self, number: int) -> str:
+        """Where a record stands."""
+        record = self.records[number] if self.records else None
+        return f"{record.file}:{record.line}" if record is not None and record.line else f"{self.name}, {number + 1:,}"
+
+
+def read_asked(
+    places: Places,
+    home: Path | None,
+    model: "Translator | Classifier | None",
+    ready: Mapping[Path, Answers],
+    say: Say,
+) -> Asked:
+    """The sentences to score on: those that were named, else those that the run of a model has kept."""
+    if places.data and (places.references or places.sources):
+        raise UsageError("--data has the references in it, and the sources; leave out --references and --sources")
+    if places.references is not None:
+        return _from_files(places, places.references, model, ready, say)
+    if places.sources is not None:
+        raise UsageError("--sources needs --references FILE, to know what is right")
+    if places.data:
+        return _from_data(places, model, ready, say)
+    if model is None or home is None:
+        raise UsageError("answers need what is right beside them: give --references FILE, or --data FILE")
+    kept = kept_records(home, model.config.task)
+    if kept is None:
+        raise UsageError(f"{home} has kept no test set; give one: --data FILE")
+    if kept.name == "validation":
+        say("There is no test set; on the validation set, by which the model was chosen, scores are somewhat too good.")
+    languages = Languages(model.config.source, model.config.target)
+    return _asked(model.config.task, kept.records, languages, f"the {kept.name} set of {home}")
+
+
+def read_training(files: Sequence[str], languages: Languages, encoding: str, say: Say) -> list[Pair]:
+    """The pairs of training files, source first."""
+    opened = _open(DataSettings(train=tuple(files), task="translate", encoding=encoding), languages, say)
+    return list(clean_pairs(opened.train.pairs(), CleaningSettings(), Tally()))
+
+
+def _from_files(
+    places: Places, references: Path, model: "Translator | Classifier | None", ready: Mapping[Path, Answers], say: Say
+) -> Asked:
+    right = read_side(references, places.encoding)
+    sources = read_side(places.sources, places.encoding) if places.sources is not None else None
+    if sources is not None and len(sources) != len(right):
+        raise CorpusError(
+            f"{places.sources}: {len(sources):,} lines for the {len(right):,} of {references}; there must be one for "
+            "each, in the same order"
+        )
+    task = _told_task(places, model, ready)
+    if task is None:
+        task = "classify" if are_labels(right) else "translate"
+        if task == "classify":
+            say(f"{references} holds {len(set(right))} labels; --task translate would score them as translations.")
+    languages = _languages(places, model)
+    if task == "translate":
+        named = Languages(tag_of(str(places.sources or "")), tag_of(str(references)))
+        languages = Languages(languages.source or named.source, languages.target or named.target)
+    if task == "classify" and "" in right:
+        raise CorpusError(f"{references}:{right.index('') + 1}: there is no label in this line")
+    return Asked(task, right, sources, languages, str(references))
+
+
+def _from_data(
+    places: Places, model: "Translator | Classifier | None", ready: Mapping[Path, Answers], say: Say
+) -> Asked:
+    task = _told_task(places, model, ready)
+    reading = DataSettings(train=places.data, columns=places.columns, task=task, encoding=places.encoding)
+    opened = _open(reading, _languages(places, model), say)
+    corpus, name = opened.train, name_of(opened.train)
+    if ready:  # a file of answers has a line for each record, whatever is in it
+        records: list[Any] = list(corpus.pairs() if opened.task == "translate" else corpus.labelled())
+        return _asked(opened.task, records, opened.languages, name)
+    tally = Tally()
+    if opened.task == "translate":
+        records = list(clean_pairs(corpus.pairs(), AS_GIVEN, tally))
+    else:
+        records = list(clean_labelled(corpus.labelled(), AS_GIVEN, tally))
+    if not records:
+        raise CorpusError(f"{name}: there is nothing in it to score on: {reasons(tally) or 'it is empty'}")
+    if tally.dropped:
+        say(f"{tally.dropped.total():,} of {tally.read:,} records left out: {reasons(tally)}.")
+    return _asked(opened.task, records, opened.languages, name)
+
+
+def _open(settings: DataSettings, languages: Languages, say: Say) -> Opened:
+    """Look into files; what was decided about them is said."""
+    if settings.task != "classify":
+        settings = settings.model_copy(update={"source": languages.source or None, "target": languages.target or None})
+    opened = open_data(settings)
+    for line in opened.train.describe():
+        say(line)
+    return opened
+
+
+def _asked(task: Task, records: Sequence[Any], languages: Languages, name: str) -> Asked:
+    return Asked(task, [record[1] for record in records], [record[0] for record in records], languages, name, records)
+
+
+def _told_task(places: Places, model: "Translator | Classifier | None", ready: Mapping[Path, Answers]) -> Task | None:
+    """What a model does, or what was said, or what answers are by their form."""
+    if model is not None:
+        if places.task not in (None, model.config.task):
+            raise UsageError(f"--task {places.task}: but the model is there to {model.config.task}")
+        return model.config.task
+    return places.task or next((found.task for found in ready.values() if found.task is not None), None)
+
+
+def _languages(places: Places, model: "Translator | Classifier | None") -> Languages:
+    """Those that were said; else those of the model."""
+    said = [read_tag(tag) if tag is not None else "" for tag in (places.source, places.target)]
+    if model is None:
+        return Languages(*said)
+    return Languages(said[0] or model.config.source, said[1] or model.config.target)
