@@ -66,6 +66,8 @@ class CTranslate2:
                 )
         except OSError as error:
             raise ResourceError(f"the model could not be converted: {error.strerror or error}") from None
+        finally:
+            torch.set_num_threads(self.threads)  # what CTranslate2 is told of threads is told to torch as well
 
     def search(
         self,
@@ -79,8 +81,8 @@ class CTranslate2:
         if prefixes is not None:
             raise UsageError("CTranslate2 begins no translation with given tokens; nungil's own search does")
         self._refuse_long(sources, longest)
-        share = math.ceil(len(sources) / self.threads)  # every thread has something to do
-        batches = list(batches_of([len(source) for source in sources], max(1, min(ROWS // settings.beam, share))))
+        rows = even_rows(len(sources), max(1, ROWS // settings.beam), self.threads)
+        batches = list(batches_of([len(source) for source in sources], rows))
         task = _Task(sources, longest, settings)
         answers: list[list[Found]] = [[] for _ in sources]
         self._answer(batches, task, answers)
@@ -156,6 +158,12 @@ def refuse_what_it_cannot(settings: SearchSettings) -> None:
             "not with CTranslate2, but with nungil's own search (without engine)",
             [f"{name}: {NOT_OURS[name]}" for name in asked],
         )
+
+
+def even_rows(count: int, most: int, threads: int) -> int:
+    """Sentences of a batch, so that every thread has as many batches as the others, and none waits for the last one."""
+    batches = threads * max(1, math.ceil(count / (most * threads)))
+    return max(1, math.ceil(count / batches))
 
 
 def positions_of(config: ModelConfig) -> int:
