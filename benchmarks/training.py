@@ -48,6 +48,7 @@ from nungil.batches.batch import Marks, marked_lengths
 from nungil.batches.order import Order
 from nungil.batches.store import Store
 from nungil.model.build import build_translator, parameter_count
+from nungil.model.products import Precision
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.model.vocabulary import Vocabulary
@@ -55,7 +56,7 @@ from nungil.runs.prepare import Prepared, prepare
 from nungil.runs.recipe import read_recipe
 from nungil.text.tokenizers.base import SPECIALS
 from nungil.training.course import updates
-from nungil.training.precision import Precision, measure
+from nungil.training.precision import measure
 
 VOCABULARY = 8_000
 MARKS: Marks = "eos"  # JoeyNMT's way of marking a source; Eole reads it without any

@@ -14,7 +14,7 @@ from small_models import SOURCE, transformer, weights_of
 
 import nungil
 from nungil.cli import texts
-from nungil.decoding.native import Native
+from nungil.decoding.native import Native, even_rows
 from nungil.decoding.settings import SearchSettings
 from nungil.engines import CTranslate2
 from nungil.engines.ctranslate2 import positions_of
@@ -163,15 +163,42 @@ def test_int8_is_close_and_leaves_our_weights_alone():
     assert 0 < max(differences) < 0.5
 
 
-def test_answers_come_in_the_order_of_the_sentences_whatever_the_threads(monkeypatch):
+@pytest.fixture
+def several_threads():
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(1)
+
+
+@pytest.mark.usefixtures("several_threads")
+def test_torch_keeps_its_threads_and_the_next_engine_has_as_many():
+    for _ in range(2):
+        engine = CTranslate2(transformer())
+        assert (engine.threads, torch.get_num_threads()) == (3, 3)
+    engine.search([[5], [6]], [3, 4], GREEDY)
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.usefixtures("several_threads")
+def test_answers_come_in_the_order_of_the_sentences_whatever_the_threads():
     model = made("post-norm, nothing tied")
     sources, longest = sources_and_limits(700)
     found = []
     for threads in (1, 3):
-        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        torch.set_num_threads(threads)
         found.append([one.ids for (one,) in CTranslate2(model).search(sources, longest, GREEDY)])
     assert found[0] == found[1] == [one.ids for (one,) in Native(model).search(sources, longest, GREEDY)]
     assert CTranslate2(model).search([], [], GREEDY) == []
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "threads", "rows"),
+    [(1000, 320, 2, 250), (1000, 64, 3, 56), (5, 320, 2, 3), (1, 320, 4, 1), (0, 9, 2, 1)],
+)
+def test_every_thread_has_as_many_batches(count, most, threads, rows):
+    assert even_rows(count, most, threads) == rows
+    assert rows <= most
+    assert count < threads or math.ceil(count / rows) % threads == 0
 
 
 def test_what_it_cannot_do_is_named_at_once():

@@ -5,8 +5,12 @@ import torch
 from small_models import CLASSES, MODELS, TARGET, B, T, is_translator, source_batch
 
 from nungil.batches.batch import LabelledBatch, PairBatch
+from nungil.decoding.native import Native
+from nungil.decoding.settings import SearchSettings
+from nungil.model.products import computing_in
+from nungil.text.tokenizers.base import SOS
 from nungil.training.losses import classification_loss, translation_loss
-from nungil.training.precision import computing_in, measure
+from nungil.training.precision import measure
 from nungil.training.vocabulary import vocabulary_loss
 
 
@@ -55,3 +59,22 @@ def test_the_faster_one_is_chosen():
     found = measure()
     assert found.ratio > 0
     assert found.precision == ("bf16" if found.ratio >= 1.3 else "fp32")
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("name", [name for name in MODELS if is_translator(MODELS[name]())])
+def test_a_search_in_bfloat16_finds_log_probabilities_that_the_model_gives(name, beam):
+    """What is found may differ at near-ties, so it is held to what single precision makes of the same sentence."""
+    model = MODELS[name]().float().eval()
+    for parameter in model.parameters():
+        parameter.data.mul_(0.5)
+    source, keep = source_batch()
+    sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
+    settings = SearchSettings(beam=beam, shortest=4, longest=4, precision="bf16")
+    for (found,), ids in zip(Native(model).search(sources, [4] * len(sources), settings), sources, strict=True):
+        put_in = torch.tensor([[SOS, *found.ids]])
+        with torch.inference_mode():
+            features = model(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.bool), put_in).features
+            exact = model.logits(features).log_softmax(dim=-1)[0, range(4), found.ids]
+        assert found.log_probabilities[:4] == pytest.approx(exact.tolist(), abs=0.1)
+        assert found.log_probabilities[:4] != exact.tolist()  # it was not computed in single precision after all

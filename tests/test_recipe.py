@@ -9,8 +9,10 @@ from nungil.errors import ConfigError, CorpusError, UsageError
 from nungil.model.classifier import ClassifierSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
+from nungil.runs import plan
 from nungil.runs.plan import LARGE, SIZES, filled, make_plan
 from nungil.runs.recipe import MODELS, Recipe, read_recipe
+from nungil.training.precision import Measured
 from nungil.training.schedule import ScheduleSettings
 
 DATA = {"data": {"train": "pairs.tsv"}}
@@ -245,7 +247,17 @@ def test_updates_are_epochs_and_said():
     few = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens)
     assert few.training.steps == 1_000
     assert few.decisions[0] == "1,000 updates: 100 epochs of 10; it stops before if nothing improves."
-    assert len(plan_of(training={"steps": 9}).decisions) == 1
+    given = plan_of(training={"steps": 9, "precision": "fp32"}).decisions  # else what the processor is good at is said
+    assert len(given) == 1
+
+
+@pytest.mark.parametrize(("ratio", "chosen", "said"), [(2.04, "bf16", 1), (1.2, "fp32", 0)])
+def test_the_precision_that_is_faster_here_is_chosen_and_said(ratio, chosen, said, monkeypatch):
+    monkeypatch.setattr(plan, "measure", lambda: Measured("bf16" if ratio >= 1.3 else "fp32", ratio))
+    found = plan_of(training={"steps": 9})
+    assert found.training.precision == chosen
+    line = "Products in bf16: here they are 2.0 times as fast as in fp32."
+    assert found.decisions.count(line) == said
 
 
 def test_sizes_that_contradict_the_ladder_are_named():

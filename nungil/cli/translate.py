@@ -38,6 +38,9 @@ def translate(
     shortest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at least.")] = None,
     longest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at most.")] = None,
     no_repeat: Annotated[int | None, typer.Option(metavar="N", help="No run of N tokens twice.")] = None,
+    precision: Annotated[
+        Literal["fp32", "bf16"] | None, typer.Option(help="fp32; bf16 is faster for wide models, where there is such.")
+    ] = None,
     split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
     engine: Annotated[
         Literal["nungil", "ctranslate2"],
@@ -58,7 +61,7 @@ def translate(
     given = {
         **{"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "coverage_penalty": coverage_penalty},
         **{"sample": sample or None, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
-        **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat},
+        **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat, "precision": precision},
     }
     options = {name: value for name, value in given.items() if value is not None}
     _translate(folder, files or [], out, options, Shown(as_json, scores, align, split), Run(engine, compute))

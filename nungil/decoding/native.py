@@ -17,6 +17,7 @@ from nungil.decoding.greedy import greedy
 from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
+from nungil.model.products import computing_in
 
 Ids = Sequence[int]
 SENTENCES = 128  # that are searched for together: with more, those of unlike length have more padding between them
@@ -66,7 +67,8 @@ class Native:
                 settings.no_repeat,
                 None if prefixes is None else padded_prefix([prefixes[place] for place in places]),
             )
-            return search_batch(self.model, source, keep, constraints, settings, places[0])
+            with computing_in(settings.precision):
+                return search_batch(self.model, source, keep, constraints, settings, places[0])
 
         with _workers(len(batches)) as pool:
             for places, found in zip(batches, pool.map(work, batches), strict=True):
@@ -112,9 +114,13 @@ def batch_size(sentences: int, settings: SearchSettings) -> int:
     """
     if settings.sample:
         return SENTENCES
-    most, threads = max(1, min(SENTENCES, ROWS // settings.beam)), torch.get_num_threads()
-    turns = math.ceil(sentences / (most * threads))
-    return max(1, math.ceil(sentences / max(1, turns * threads)))
+    return even_rows(sentences, max(1, min(SENTENCES, ROWS // settings.beam)), torch.get_num_threads())
+
+
+def even_rows(count: int, most: int, threads: int) -> int:
+    """Sentences of a batch, so that every thread has as many batches as the others, and none waits for the last one."""
+    batches = threads * max(1, math.ceil(count / (most * threads)))
+    return max(1, math.ceil(count / batches))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from pydantic import Field, model_validator
 
+from nungil.model.products import Precision
 from nungil.settings import Settings
 
 
@@ -27,6 +28,9 @@ class SearchSettings(Settings):
     shortest: int = Field(0, ge=0, description="Tokens that a translation has at least.")
     longest: int | None = Field(None, ge=1, description="Tokens at most; by default by the length of the source.")
     no_repeat: int = Field(0, ge=0, le=100, description="No run of so many tokens is written twice; 0: it may be.")
+    precision: Precision = Field(
+        "fp32", description="bf16 is faster for wide models where the processor has it; near-ties may fall otherwise."
+    )
 
     @model_validator(mode="after")
     def _one_way_of_searching(self) -> "SearchSettings":

@@ -10,7 +10,7 @@ import torch
 
 from nungil.decoding.beam import length_penalty
 from nungil.decoding.found import Found
-from nungil.decoding.native import ROWS, Ids, batch_size, batches_of
+from nungil.decoding.native import ROWS, Ids, batches_of, even_rows
 from nungil.decoding.settings import SearchSettings
 from nungil.engines.library import library, possible_compute
 from nungil.engines.specification import Written, save, specification
@@ -25,6 +25,7 @@ FEWEST, MOST = 1_024, 16_384  # positions that a converted model has
 NOT_OURS = {
     "coverage_penalty": "it counts attention, and attention always comes from nungil's own search",
     "exhaustive": "CTranslate2 stops when as many translations have ended as the beam is wide",
+    "precision": "CTranslate2 has its own: compute",
     "sample": "what CTranslate2 draws depends on which thread draws first, and could not be repeated",
 }
 
@@ -66,6 +67,8 @@ class CTranslate2:
                 )
         except OSError as error:
             raise ResourceError(f"the model could not be converted: {error.strerror or error}") from None
+        finally:
+            torch.set_num_threads(self.threads)  # what CTranslate2 is told of threads is told to torch as well
 
     def search(
         self,
@@ -79,7 +82,8 @@ class CTranslate2:
         if prefixes is not None:
             raise UsageError("CTranslate2 begins no translation with given tokens; nungil's own search does")
         self._refuse_long(sources, longest)
-        batches = list(batches_of([len(source) for source in sources], batch_size(len(sources), settings)))
+        rows = even_rows(len(sources), max(1, ROWS // settings.beam), self.threads)
+        batches = list(batches_of([len(source) for source in sources], rows))
         task = _Task(sources, longest, settings)
         answers: list[list[Found]] = [[] for _ in sources]
         self._answer(batches, task, answers)
@@ -149,7 +153,8 @@ class CTranslate2:
 
 def refuse_what_it_cannot(settings: SearchSettings) -> None:
     """Name every option that CTranslate2 does not have, or has with another meaning."""
-    asked = [name for name in NOT_OURS if getattr(settings, name)]
+    usual = SearchSettings()
+    asked = [name for name in NOT_OURS if getattr(settings, name) != getattr(usual, name)]
     if asked:
         raise ConfigError(
             "not with CTranslate2, but with nungil's own search (without engine)",

@@ -1,10 +1,20 @@
 """What products are computed in, where torch does not see to it itself or should not."""
 
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
 import torch
+
+Precision = Literal["fp32", "bf16"]
+
+
+def computing_in(precision: Precision) -> AbstractContextManager[object]:
+    """Within it, products are of this precision."""
+    return torch.autocast("cpu", dtype=torch.bfloat16) if precision == "bf16" else nullcontext()
 
 
 def product_type(own: torch.dtype) -> torch.dtype:
-    """bfloat16 where that was asked for (`nungil.training.precision.computing_in`), else the numbers' own type."""
+    """bfloat16 where that was asked for (`computing_in`), else the numbers' own type."""
     shortened = own == torch.float32 and torch.is_autocast_enabled("cpu")
     return torch.get_autocast_dtype("cpu") if shortened else own
 

@@ -21,6 +21,7 @@ from nungil.model.decoders import (
 )
 from nungil.model.embedding import Embedding
 from nungil.model.encoders import RecurrentEncoder, RecurrentEncoderSettings
+from nungil.model.products import in_full
 from nungil.model.results import Decoded, Encoded, Stepped
 from nungil.model.scores import ScoreSettings, build_score
 from nungil.model.vocabulary import Vocabulary
@@ -102,8 +103,9 @@ class RecurrentTranslator(nn.Module):
         return decoded
 
     def logits(self, features: Float[Tensor, "*B F"]) -> Float[Tensor, "*B V"]:
-        """A score per token of the vocabulary."""
-        scored: Tensor = self.output(features)
+        """A score per token of the vocabulary, in full: two that are nearly as good should not be rounded to one."""
+        with in_full():
+            scored: Tensor = self.output(features.to(self.output.weight.dtype))
         return scored
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> DecoderState:

@@ -13,6 +13,7 @@ from nungil.model.blocks import BlockSettings, DecoderBlock
 from nungil.model.embedding import Embedding, sinusoids
 from nungil.model.encoders import Positions, TransformerEncoder
 from nungil.model.past import Past
+from nungil.model.products import in_full
 from nungil.model.results import Decoded, Encoded, Stepped
 from nungil.model.vocabulary import Vocabulary
 
@@ -104,8 +105,9 @@ class TransformerTranslator(nn.Module):
         return Decoded(features)
 
     def logits(self, features: Float[Tensor, "*B M"]) -> Float[Tensor, "*B V"]:
-        """A score per token of the vocabulary."""
-        scored: Tensor = self.output(features)
+        """A score per token of the vocabulary, in full: two that are nearly as good should not be rounded to one."""
+        with in_full():
+            scored: Tensor = self.output(features.to(self.output.weight.dtype))
         return scored
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:

@@ -13,13 +13,14 @@ import torch
 from nungil.errors import ConfigError
 from nungil.model.build import ModelSettings
 from nungil.model.classifier import ClassifierSettings
+from nungil.model.products import Precision
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
 from nungil.settings import Settings, build_settings
 from nungil.text.source import Task
-from nungil.training.precision import Precision, measure
+from nungil.training.precision import measure
 from nungil.training.schedule import ScheduleSettings
 from nungil.training.settings import TrainingSettings
 from nungil.training.stopping import Metric

@@ -16,6 +16,7 @@ from nungil.decoding.settings import SearchSettings
 from nungil.errors import CheckpointError, DivergedError, StoppedError
 from nungil.model.build import parameter_count, set_weights
 from nungil.model.folder import Loaded, build_model, read_config, read_tokenizers, write_weights
+from nungil.model.products import computing_in
 from nungil.pipeline import opened
 from nungil.runs.begin import DATA, RECIPE
 from nungil.runs.card import write_card
@@ -44,7 +45,6 @@ from nungil.training.checkpoint import (
 from nungil.training.course import BEGINNING, Place
 from nungil.training.losses import Loss
 from nungil.training.optimizer import make_optimizer
-from nungil.training.precision import computing_in
 from nungil.training.ranks import ALONE, Ranks
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings

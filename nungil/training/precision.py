@@ -5,12 +5,12 @@ single precision.
 """
 
 import time
-from contextlib import AbstractContextManager, nullcontext
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 
-Precision = Literal["fp32", "bf16"]
+from nungil.model.products import Precision
+
 GAIN = 1.3  # how much faster products must be before everything around them is worth converting
 TRIES, ROWS, WIDTH = 3, 512, 256
 
@@ -37,8 +37,3 @@ def measure() -> Measured:
             best[number] = min(best[number], time.perf_counter() - began)
     ratio = best[0] / best[1]
     return Measured("bf16" if ratio >= GAIN else "fp32", ratio)
-
-
-def computing_in(precision: Precision) -> AbstractContextManager[object]:
-    """Within it, products are of this precision."""
-    return torch.autocast("cpu", dtype=torch.bfloat16) if precision == "bf16" else nullcontext()

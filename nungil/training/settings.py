@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from nungil.model.products import Precision
 from nungil.settings import Settings
 from nungil.training.optimizer import OptimizerSettings
-from nungil.training.precision import Precision
 from nungil.training.schedule import ScheduleSettings
 from nungil.training.stopping import Metric
 
