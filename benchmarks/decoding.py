@@ -57,7 +57,8 @@ class Contestant:
 
 
 CONTESTANTS = (
-    Contestant("nungil", "nungil", ("transformer", "lstm")),
+    Contestant("nungil", "nungil", ("transformer", "lstm"), compute="fp32"),
+    Contestant("nungil, bf16", "nungil", ("transformer", "lstm"), compute="bf16"),
     Contestant("Eole 0.6.4", "eole", ("transformer", "lstm")),
     Contestant("JoeyNMT 2.3.0", "joeynmt"),
     Contestant("transformers 5.22", "transformers"),

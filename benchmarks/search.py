@@ -63,7 +63,7 @@ def nungil(job: Job) -> Translate:
     """Our own engine as it comes: there is nothing to set."""
     from nungil.decoding.native import Native
 
-    return _searching(Native(_own_model(job)), job)
+    return _searching(Native(_own_model(job)), job, precision=job.given["compute"])
 
 
 def nungil_ctranslate2(job: Job) -> Translate:
@@ -73,11 +73,11 @@ def nungil_ctranslate2(job: Job) -> Translate:
     return _searching(CTranslate2(_own_model(job), compute=job.given["compute"]), job)
 
 
-def _searching(engine: Any, job: Job) -> Translate:
+def _searching(engine: Any, job: Job, **more: Any) -> Translate:
     from nungil.decoding.settings import SearchSettings
 
     longest = job.steps - 1  # and then it is asked for the end
-    settings = SearchSettings(beam=job.beam, shortest=longest, longest=longest)
+    settings = SearchSettings(beam=job.beam, shortest=longest, longest=longest, **more)
 
     def translate(sentences: Sentences, setting: Setting) -> list[int]:
         del setting
