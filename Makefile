@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install demo test soak quick check format bench clean
+.PHONY: help install demo test soak quick check format bench pictures clean
 
 help:
 	@echo "make demo     train a translator and see where it looks: two minutes"
@@ -13,6 +13,7 @@ help:
 	@echo "make quick    the fast tests, under a minute"
 	@echo "make check    lint, format, types, import direction, file map"
 	@echo "make bench    the benchmarks, with ratios"
+	@echo "make pictures  the pictures of the documents, from models that it trains where they are missing"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make clean    remove .venv and caches"
 
@@ -54,6 +55,9 @@ format: $(INSTALLED)
 bench: $(INSTALLED)
 	@$(RUN) benchmarks/attention.py
 	@$(RUN) benchmarks/text.py --lines 100000,1000000
+
+pictures: $(INSTALLED)
+	@$(RUN) docs/pictures.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,7 +8,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from nungil.errors import UsageError
-from nungil.inspection.heatmap import describe_sums, print_map
+from nungil.inspection.heatmap import print_map, print_picture
+from nungil.inspection.picture import Picture
+from nungil.inspection.pictures import describe_sums
 from nungil.inspection.record import AttentionMap, AttentionRecord
 
 SOURCE = ["<sos>", "I", "like", "snow", "<eos>"]
@@ -48,6 +50,51 @@ def test_what_is_piped_has_no_colour_and_a_terminal_has():
     record = AttentionRecord.from_matrix(WEIGHTS, SOURCE, TARGET)
     assert "\x1b" not in drawn(record)
     assert "\x1b" in drawn(record, colour="truecolor")
+
+
+def ground(red, green, blue):
+    return f"48;2;{red};{green};{blue}m"
+
+
+def test_true_colour_gives_each_cell_its_ground_and_keeps_its_number():
+    record = AttentionRecord.from_matrix([[0.0, 1.0], [0.4, 0.6]], ["a", "b"], ["c", "d"])
+    lines = drawn(record, colour="truecolor").splitlines()
+    none, full, part, more = (248, 250, 252), (12, 44, 94), (145, 184, 226), (81, 137, 198)
+    assert lines[3] == (
+        f"c \x1b[38;2;23;33;43;{ground(*none)}    \x1b[0m \x1b[1;38;2;255;255;255;{ground(*full)}100 \x1b[0m"
+    )
+    assert lines[4] == (
+        f"d \x1b[38;2;23;33;43;{ground(*part)} 40 \x1b[0m \x1b[1;38;2;23;33;43;{ground(*more)} 60 \x1b[0m"
+    )
+    assert lines[-1].startswith(f"Colours: 0 \x1b[38;2;23;33;43;{ground(*none)} \x1b[0m")
+    assert lines[-1].endswith(f"{ground(*full)} \x1b[0m 1")
+    assert "░" not in "".join(lines)
+
+
+def test_blocks_stand_where_colours_cannot_or_may_not(monkeypatch):
+    record = AttentionRecord.from_matrix(WEIGHTS, SOURCE, TARGET)
+    assert "██" in drawn(record, colour="standard")
+    assert "██" not in drawn(record, colour="256")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "██" in drawn(record, colour="truecolor")
+    assert "48;2" not in drawn(record, colour="truecolor")
+
+
+def test_signed_numbers_have_their_sign_and_a_scale_that_is_told():
+    picture = Picture(
+        "difference", ("a",), ("b", "c", "d"), np.array([[-1.5, 0.75, 0.0]]), ("Lens: raw.",), signed=True
+    )
+    text = io.StringIO()
+    print_picture(picture, Console(file=text, width=100, color_system=None))
+    assert text.getvalue().splitlines() == [
+        "difference",
+        "",
+        "     b    c    d",
+        "a █-75 ▒▒38",
+        "",
+        "Lens: raw.",
+        "Numbers: hundredths of 2; ░ from 5, ▒ from 25, ▓ from 50, █ from 75; · rounds to 0, blank is 0.",
+    ]
 
 
 @pytest.mark.parametrize("width", [30, 60, 97])

@@ -36,10 +36,9 @@ TORCH_FREE = [
     "inspection/stories.py",
     "inspection/layout.py",
     "inspection/merging.py",
-    "inspection/record.py",
-    "inspection/saving.py",
-    "inspection/heatmap.py",
-    "inspection/page.py",
+    *(f"inspection/{name}.py" for name in ("record", "checks", "steps", "beam", "picture", "pictures", "coverage")),
+    *(f"inspection/{name}.py" for name in ("saving", "heatmap", "page", "colours", "drawing", "chart", "svg", "fonts")),
+    *(f"inspection/{name}.py" for name in ("plot", "links", "heads", "atlas", "searching")),
 ]
 
 

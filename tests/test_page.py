@@ -1,17 +1,22 @@
 """The page: one file, nothing asked of anybody, tokens as text, and the very numbers of the record."""
 
+import base64
 import html
 import json
 import math
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from nungil.inspection.page import spread, to_page
+from nungil.inspection.colours import colours_of
+from nungil.inspection.page import pictures_page, spread, to_page
+from nungil.inspection.picture import Picture
 from nungil.inspection.record import AttentionMap, AttentionRecord
+from nungil.inspection.steps import Candidate, Step
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "@@RECORD@@", "<!--", "\u2028", "a&b", "'\"\\", "\x1b\n"]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -25,6 +30,10 @@ def hostile():
 def embedded(page):
     [text] = re.findall(r'<script type="application/json" id="record">(.*?)</script>', page, flags=re.DOTALL)
     return json.loads(text)
+
+
+def unpacked(view, rows):
+    return np.frombuffer(base64.b64decode(view["packed"]), dtype="<f4").reshape(rows, -1)
 
 
 def without_data(page):
@@ -65,15 +74,17 @@ def test_the_numbers_are_those_of_the_record():
     for one in plain["maps"]:
         views = [record.select(one["kind"], one["layer"], head) for head in (None, 0, 1, 2)]
         for view, weights in zip(one["views"], views, strict=True):
-            np.testing.assert_allclose(view["weights"], weights, rtol=1e-5)
+            np.testing.assert_allclose(unpacked(view, len(weights)), weights, rtol=1e-6)
             np.testing.assert_allclose(view["sums"], weights.sum(axis=-1), rtol=1e-5)
-    assert plain["maps"][0]["views"][0]["about"] == "rows do not sum to 1, but to 0.50"
-    assert plain["maps"][0]["reading"] == "row t is the word being output"
+    said = "Reading: row t is the word being output; rows do not sum to 1, but to 0.50."
+    assert plain["maps"][0]["views"][0]["notes"][0] == said
 
 
 def test_a_weight_above_nothing_stays_above_nothing():
     plain = embedded(to_page(AttentionRecord.from_matrix([[1 - 1e-12, 1e-12, 0.0]], ["a", "b", "c"], ["d"])))
-    assert plain["maps"][0]["views"][0]["weights"] == [[1.0, 1e-12, 0.0]]
+    assert unpacked(plain["maps"][0]["views"][0], 1)[0] == pytest.approx([1.0, 1e-12, 0.0], rel=1e-6)
+    least = embedded(to_page(AttentionRecord.from_matrix([[1.0, 1e-300]], ["a", "b"], ["d"])))
+    assert unpacked(least["maps"][0]["views"][0], 1)[0, 1] > 0
     assert len(plain["maps"][0]["views"]) == 1
 
 
@@ -88,27 +99,67 @@ def test_saved_it_is_the_same(tmp_path):
     assert (tmp_path / "snow.HTML").read_text(encoding="utf-8") == to_page(hostile())
 
 
-# What the script of the page makes of it, in a real browser; a key is pressed as a person would.
+def test_pictures_of_any_kind_become_a_page():
+    signed = Picture("difference", ("<b>",), ("x", "y"), np.array([[-0.5, 0.25]]), ("Lens: raw.",), signed=True)
+    plain = embedded(pictures_page([signed, Picture("other", ("a",), ("b",), np.ones((1, 1)))]))
+    first, second = plain["maps"]
+    assert (first["name"], first["signed"], second["signed"]) == ("difference", True, False)
+    assert plain["tokens"][first["rows"]] == ["<b>"]
+    assert unpacked(first["views"][0], 1).tolist() == [[-0.5, 0.25]]
+    assert "sums" not in first["views"][0]
+    assert second["views"][0]["sums"] == [1.0]
+
+
+# What the script of the page makes of it, in a real browser; a key is pressed as a person would, and the colours of the
+# canvas are read back. What was seen is written into the page.
 PRESS = """<script>
-const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 window.onerror = message => document.body.setAttribute("data-error", message);
-document.querySelector('[tabindex="0"]').focus();
-["ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowRight"].forEach(press);
+const seen = [], cells = document.querySelector(".cells"), canvas = cells.querySelector("canvas");
+const press = key => cells.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+cells.focus();
+const sharp = canvas.width / parseFloat(canvas.style.width), pen = canvas.getContext("2d");
+for (let row = 0; row < grid.rows; row++) {
+  for (let column = 0; column < grid.columns; column++) {
+    const at = [(column + 0.15) * grid.width, (row + 0.15) * grid.height].map(place => Math.floor(place * sharp));
+    seen.push([document.getElementById("says").textContent, [...pen.getImageData(...at, 1, 1).data].slice(0, 3)]);
+    press("ArrowRight");
+  }
+  press("Home");
+  press("ArrowDown");
+}
+document.body.setAttribute("data-seen", JSON.stringify(seen));
 </script></body>"""
+
+
+def browse(page, folder):
+    path = folder / "page.html"
+    path.write_text(page.replace("</body>", PRESS), encoding="utf-8")
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
+    seen = subprocess.run([*command, "--dump-dom", path.as_uri()], capture_output=True, timeout=60, text=True).stdout
+    assert "data-error=" not in seen
+    assert "<img" not in without_data(re.sub('data-seen="[^"]*"', "", seen))
+    return json.loads(html.unescape(re.findall('data-seen="([^"]*)"', seen)[0]))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a browser that nungil does not: apt-get install chromium")
-def test_a_browser_shows_the_numbers_and_follows_the_keys(tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(to_page(hostile()).replace("</body>", PRESS), encoding="utf-8")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-    seen = subprocess.run([*command, "--dump-dom", path.as_uri()], capture_output=True, timeout=60, text=True).stdout
-    assert "data-error=" not in seen
-    assert "<img" not in without_data(seen)
-    labels = [html.unescape(label) for label in re.findall('aria-label="([^"]* looks at [^"]*)"', seen)]
-    assert len(labels) == 2 * len(HOSTILE)
-    for label, weight in zip(labels, hostile().weights.ravel(), strict=True):
-        assert float(label.rsplit(": ", 1)[1]) == pytest.approx(weight, abs=6e-5)
-    said = re.findall('id="says"[^>]*>(.*?)</p>', seen)[0]
-    assert html.unescape(re.sub("<[^>]*>", "", said)) == f"@@TITLE@@ looks at @@RECORD@@: {hostile().weights[1, 1]:.4f}"
+def test_a_browser_shows_each_number_and_its_colour_and_follows_the_keys(tmp_path):
+    record = hostile()
+    seen = browse(to_page(record), tmp_path)
+    shown = record.picture()
+    colours = colours_of(shown.cells, shown.high, signed=False).reshape(-1, 3).tolist()
+    tokens = [(row, column) for row in shown.rows for column in shown.columns]
+    assert len(seen) == 2 * len(HOSTILE)
+    for (said, colour), weight, expected, (row, column) in zip(seen, shown.cells.ravel(), colours, tokens, strict=True):
+        assert said.startswith(f"{row} looks at {column}: {weight:.4f} · row sum 1.000")
+        assert colour == pytest.approx(expected, abs=1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser that nungil does not: apt-get install chromium")
+def test_a_browser_says_what_else_could_have_been_written(tmp_path):
+    step = Step(token="눈", probability=0.5, candidates=(Candidate(token="<i>", probability=0.25),))
+    record = replace(AttentionRecord.from_matrix([[0.25, 0.75]], ["a", "b"], ["눈"]), steps=(step,))
+    [(first, _), (second, _)] = browse(to_page(record), tmp_path)
+    assert first == "눈 looks at a: 0.2500 · row sum 1.000 · entropy 0.81 of ln n · p 0.5000, else <i> 0.2500"
+    assert second.startswith("눈 looks at b: 0.7500")

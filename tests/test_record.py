@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nungil.errors import ConfigError, CorpusError, ResourceError, ShapeError, UsageError
+from nungil.inspection.beam import BeamNode, BeamTree
 from nungil.inspection.merging import words_of
 from nungil.inspection.record import READING, AttentionMap, AttentionRecord
+from nungil.inspection.steps import Candidate, Step
 
 T, S = 3, 5
 SOURCE = ["<sos>", "I", "like", "snow", "<eos>"]
@@ -90,7 +92,6 @@ def test_nothing_in_a_record_can_be_changed():
         ([[None]], ["a"], ["b"], UsageError, "numbers are expected"),
         ([[0.5, np.nan]], ["a", "b"], ["c"], UsageError, r"head 0, row 0, column 1 \(from 0\) is nan, not finite"),
         ([[0.5, -0.25]], ["a", "b"], ["c"], UsageError, r"column 1 \(from 0\) is -0.25, below 0.*after softmax"),
-        ([[0.5, 0.25], [0.5, 0.75]], ["a", "b"], ["c", "d"], UsageError, "row 1 of head 0.*sums to 1.25, more than 1"),
         ([[1.0]], "I like", ["b"], UsageError, r"source_tokens: .*not one text; perhaps \['I', 'like'\]"),
         ([[1.0]], ["a"], None, UsageError, "target_tokens: a list of tokens is expected, not None"),
         ([[1.0]], ["a"], [7], UsageError, r"target_tokens: token 0 \(from 0\) is 7"),
@@ -103,10 +104,55 @@ def test_what_cannot_be_weights_is_refused_with_a_sentence(weights, source, targ
         AttentionRecord.from_matrix(weights, source, target)
 
 
-def test_a_sum_of_one_may_be_off_by_rounding():
-    assert AttentionRecord.from_matrix([[0.5, 0.5009]], ["a", "b"], ["c"]).heads == 1
-    with pytest.raises(UsageError, match="more than 1"):
-        AttentionRecord.from_matrix([[0.5, 0.502]], ["a", "b"], ["c"])
+def test_rows_that_do_not_sum_to_one_are_taken_and_it_is_said():
+    odd = AttentionRecord.from_matrix([[0.5, 0.25], [0.5, 0.75]], ["a", "b"], ["c", "d"])
+    assert odd.picture().notes[0] == f"Reading: {READING}; rows do not sum to 1, but to 0.75 … 1.25."
+    near = AttentionRecord.from_matrix([[0.5, 0.5009]], ["a", "b"], ["c"])
+    assert near.picture().notes[0] == f"Reading: {READING}; each row sums to 1."
+
+
+def test_a_row_can_be_read_as_the_word_that_was_just_put_in():
+    other = record().read_as("input")
+    assert other.target_tokens == ("<sos>", "나는", "눈을")
+    assert other.weights.tolist() == MATRIX
+    assert other.reading == "row t is the word just put in"
+    assert other.read_as("input") is other
+    assert other.without_marks().weights.tolist() == [[0.0, 0.125, 0.875], [0.0, 0.0, 0.0]]
+    with pytest.raises(UsageError, match="read another way already: row t is the word just put in"):
+        other.read_as("output")
+    pooled = AttentionRecord(SOURCE, ["positive"], [AttentionMap("pooling", 0, np.full((1, 1, S), 0.2))])
+    with pytest.raises(UsageError, match="one row of a classifier"):
+        pooled.read_as("input")
+
+
+def written():
+    """A record with what was written and how it was searched for."""
+    steps = [
+        Step(token="▁눈", probability=0.5, candidates=(Candidate(token="▁눈", probability=0.5),)),
+        Step(token="을", probability=0.25),
+        Step(token="<eos>", probability=0.75, candidates=(Candidate(token="<eos>", probability=0.75),)),
+    ]
+    nodes = [
+        BeamNode(parent=None, token="▁눈", log_probability=-0.5, fate="kept"),
+        BeamNode(parent=None, token="▁비", log_probability=-3.0, fate="pruned"),
+        BeamNode(parent=0, token="<eos>", log_probability=-0.25, fate="ended", score=-0.375),
+    ]
+    return replace(record(), steps=tuple(steps), beam=BeamTree(width=2, nodes=tuple(nodes)))
+
+
+def test_what_was_written_and_searched_for_comes_back_from_json(tmp_path):
+    written().save(tmp_path / "snow.json")
+    back = AttentionRecord.load(tmp_path / "snow.json")
+    assert back == written()
+    assert back.beam.tokens(back.beam.best) == ["▁눈", "<eos>"]
+    assert back.beam.log_probability(2) == -0.75
+
+
+def test_probabilities_of_pieces_are_multiplied_to_those_of_words():
+    words = written().without_marks().merged()
+    assert words.steps == (Step(token="눈을", probability=0.125),)
+    assert written().merged().steps[1].candidates[0].token == "<eos>"
+    assert words.beam == written().beam
 
 
 def test_what_is_not_there_cannot_be_selected():
@@ -224,6 +270,18 @@ def test_a_record_of_everything_comes_back_from_its_file(tmp_path):
         ({"source_tokens": [1, 2]}, "valid string"),
         ({"score": float("nan")}, "finite"),
         ({"reading": "\udfff"}, "reading: .*half a character"),
+        ({"steps": [{"token": "a", "probability": 1.5}]}, r"\[steps\.1\] probability: .*less than or equal to 1"),
+        ({"steps": [{"token": "a", "probability": float("nan")}]}, r"\[steps\.1\] probability: .*finite"),
+        ({"steps": [{"token": "a", "probability": 1, "word": 1}]}, "word: no such setting"),
+        ({"beam": {"width": 0, "nodes": []}}, r"\[beam\] width: .*greater than or equal to 1"),
+        (
+            {"beam": {"width": 1, "nodes": [{"parent": None, "token": "a", "log_probability": -1, "fate": "lost"}]}},
+            "fate",
+        ),
+        (
+            {"beam": {"width": 1, "nodes": [{"parent": 0, "token": "a", "log_probability": -1, "fate": "kept"}]}},
+            r"node 0 \(from 0\) has the parent 0, which does not stand before it",
+        ),
     ],
 )
 def test_hostile_json_is_refused_with_a_sentence(change, said):
@@ -269,7 +327,10 @@ def test_a_csv_has_a_line_for_each_weight(tmp_path):
 
 
 def test_an_unknown_ending_names_those_there_are(tmp_path):
-    for name, said in [("snow.png", r"the ending \.png; there is \.html, \.json, \.csv"), ("snow", "no ending")]:
+    for name, said in [
+        ("snow.gif", r"the ending \.gif; there is \.html, \.json, \.csv, \.svg, \.png"),
+        ("snow", "no ending"),
+    ]:
         with pytest.raises(UsageError, match=said):
             record().save(tmp_path / name)
     (tmp_path / "file").write_text("")

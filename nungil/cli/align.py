@@ -9,14 +9,18 @@ from nungil.cli.talk import readable_json, say, write
 from nungil.errors import CorpusError, UsageError
 
 if TYPE_CHECKING:
-    from nungil.pipeline.translator import Reading
+    from nungil.inspection.heads import Desk, HeadScores
+    from nungil.inspection.record import Reading
+    from nungil.pipeline import Translator
     from nungil.scoring.alignment import AlignmentScores
 
 WHAT = {
     "output": "a row is of the word being written",
     "input": "a row is of the word just put in",
     "diagonal": "links along the diagonal, for comparison",
+    "ceiling": "the best that one link for each target word could reach",
 }
+PARTS = ("aer", "precision", "recall", "match", "mass")
 
 
 class Rows(NamedTuple):
@@ -36,6 +40,15 @@ def align(
     ] = "output",
     layer: Annotated[int | None, typer.Option(metavar="N", help="A layer, from 0; by default the last.")] = None,
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; by default the mean of all.")] = None,
+    heads: Annotated[
+        bool, typer.Option("--heads", help="Print the scores of every layer and head instead of the links.")
+    ] = False,
+    atlas: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw every head over the first pair, with its error, as .svg, .png or .pdf."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON instead of the links.")] = False,
 ) -> None:
     """Print word links in Pharaoh's format, source-target, words counted from 0; score them where gold is known.
@@ -43,18 +56,23 @@ def align(
     \b
     nungil align runs/demo pairs.tsv > links.txt
     nungil align runs/demo gold.tsv --json
+    nungil align runs/mine gold.tsv --heads --atlas heads.png
     """
-    rows = _read(file, gold)
-    if reading == "best" and not rows.gold:
-        raise UsageError("--reading best needs gold links: a third column, or --gold FILE")
+    rows = _asked(_read(file, gold), {"--reading best": reading == "best", "--heads": heads, "--atlas": atlas})
+    from nungil.inspection.record import READINGS
     from nungil.pipeline import Translator, load
-    from nungil.pipeline.translator import READINGS
     from nungil.scoring.alignment import score_links
 
     model = load(folder)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; only a translator links words")
-    wanted: tuple[Reading, ...] = READINGS if rows.gold or reading == "best" else (reading,)
+    if heads or atlas is not None:
+        desk = _desk(model, rows)
+        _tell_heads(desk, rows, as_json)
+        if atlas is not None:
+            _draw_atlas(model, desk.scores(), rows, atlas)
+        return
+    wanted: tuple[Reading, ...] = tuple(READINGS) if rows.gold or reading == "best" else (reading,)
     links = {one: model.align(rows.pairs, one, layer, head) for one in wanted}
     chosen = wanted[0] if reading == "best" else reading
     if rows.gold:
@@ -69,18 +87,88 @@ def align(
             write(line)
 
 
-def _tell(scores: "dict[str, AlignmentScores]", rows: Rows, as_json: bool) -> None:
-    """Both readings, and links along the diagonal as a baseline."""
-    from nungil.scoring.alignment import diagonal_links, format_links, score_links
+def _asked(rows: Rows, needing: dict[str, bool | Path | None]) -> Rows:
+    """The rows, if they have the gold links that these options need, and files have names that can be meant."""
+    from nungil.cli.look_files import check_name
+    from nungil.inspection.saving import DRAWN
 
-    diagonal = [format_links(diagonal_links(len(source.split()), len(target.split()))) for source, target in rows.pairs]
-    beside = {**scores, "diagonal": score_links(diagonal, rows.gold)}
+    for name, given in needing.items():
+        if given and not rows.gold:
+            raise UsageError(f"{name} needs gold links: a third column, or --gold FILE")
+        if isinstance(given, Path):
+            check_name(given, DRAWN, name)
+    return rows
+
+
+def _tell(scores: "dict[str, AlignmentScores]", rows: Rows, as_json: bool) -> None:
+    """Both readings, links along the diagonal as a baseline, and what could be reached at best."""
+    beside = {**scores, **_bounds(rows)}
     if as_json:
         write(readable_json({name: found._asdict() for name, found in beside.items()}))
     for name, found in beside.items():
         parts = ("AER", found.aer), ("precision", found.precision), ("recall", found.recall)
         numbers = ", ".join(f"{part} {100 * value:.1f}%" for part, value in parts)
         say(f"{numbers}: {WHAT[name]}")
+
+
+def _bounds(rows: Rows) -> "dict[str, AlignmentScores]":
+    from nungil.inspection.heads import ceiling_scores, diagonal_scores
+
+    return {"diagonal": diagonal_scores(rows.pairs, rows.gold), "ceiling": ceiling_scores(rows.gold)}
+
+
+def _desk(model: "Translator", rows: Rows) -> "Desk":
+    """The scores of every head, from one look at all pairs."""
+    from nungil.inspection.heads import Desk
+
+    desk = Desk(rows.gold)
+    for place, record in model.look_at_pairs(rows.pairs):
+        desk.add(place, record)
+    return desk
+
+
+def _tell_heads(desk: "Desk", rows: Rows, as_json: bool) -> None:
+    """A line for each head and reading; then the best of one half of the pairs, and what it is worth on the other."""
+    scores, bounds = desk.scores(), _bounds(rows)
+    chosen = desk.choose() if len(rows.pairs) > 1 else None
+    if as_json:
+        plain = {name: found._asdict() for name, found in bounds.items()}
+        plain_best = None if chosen is None else chosen.to_json()
+        write(readable_json({"heads": [one.to_json() for one in scores], "best": plain_best, **plain}))
+        return
+    write("layer  head  reading     AER  precision  recall   match    mass")
+    for one in scores:
+        write(_line(one))
+    for name, found in bounds.items():
+        say(f"AER {100 * found.aer:.1f}%: {WHAT[name]}")
+    if chosen is not None:
+        best, worth = chosen.chosen_on, chosen.reported_on
+        which = f"layer {best.layer}, {'mean' if best.head is None else f'head {best.head}'}, reading {best.reading}"
+        say(
+            f"Best on every other pair: {which}, AER {100 * best.aer:.1f}%; on the others, which had no say in that: "
+            f"{100 * worth.aer:.1f}%."
+        )
+
+
+def _line(one: "HeadScores") -> str:
+    head = "mean" if one.head is None else str(one.head)
+    numbers = (f"{100 * getattr(one, part):{width}.1f}%" for part, width in zip(PARTS, (6, 9, 6, 6, 6), strict=True))
+    return f"{one.layer:5}  {head:>4}  {one.reading:7} {' '.join(numbers)}"
+
+
+def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path: Path) -> None:
+    """The first pair, each head with its error over all of them."""
+    from nungil.inspection.atlas import atlas_of, draw_atlas
+    from nungil.inspection.saving import save_drawing
+
+    better: dict[tuple[int, int], HeadScores] = {}
+    layers = {one.layer for one in found if one.head is not None}
+    for one in found:
+        head = one.head if one.layer in layers else 0  # attention without heads has only their mean
+        if head is not None and ((one.layer, head) not in better or one.aer < better[one.layer, head].aer):
+            better[one.layer, head] = one
+    save_drawing(draw_atlas(atlas_of(model.look(*rows.pairs[0]), "cross", better)), path)
+    say(f"Wrote {path}")
 
 
 def _read(file: Path, gold: Path | None) -> Rows:

@@ -13,6 +13,7 @@ from nungil.decoding.found import Found
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
 from nungil.decoding.top import top, top_sums
+from nungil.decoding.tree import Considered, Trees
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, SOS
 
@@ -58,9 +59,11 @@ def beam_search(
     keep: Bool[Tensor, "B S"],
     constraints: Constraints,
     settings: SearchSettings,
+    trees: Trees | None = None,
 ) -> list[list[Found]]:
-    """The best translations of each sentence of a batch, the best first."""
+    """The best translations of each sentence of a batch, the best first. `trees` keep what was pruned on the way."""
     search = _Search(model, source, keep, constraints, settings)
+    search.trees = trees
     for length in range(int(constraints.longest.max()) + 1):
         if search.is_over:
             break
@@ -80,6 +83,7 @@ class _Search(Generic[S]):
         settings: SearchSettings,
     ) -> None:
         self.model, self.settings, self.constraints = model, settings, constraints
+        self.trees: Trees | None = None
         B = len(source)
         self.ended: list[list[Found]] = [[] for _ in range(B)]
         self.sentences, self.keep = torch.arange(B), keep
@@ -110,6 +114,10 @@ class _Search(Generic[S]):
         best, parents, chosen = top_sums(scores.view(A, K, V), self.beginnings.total, count)
         self._end(best, parents, chosen, full)
         going, order = best.masked_fill(chosen == EOS, -torch.inf).topk(min(beam, best.shape[1]), dim=-1)
+        if self.trees is not None:
+            goes = (~full).nonzero()[:, 0]
+            considered = Considered(best[goes], parents[goes], chosen[goes])
+            self.trees.grow(self.sentences[goes].tolist(), considered, order[goes])
         missing = (0, beam - going.shape[1])  # where there are not so many tokens that could come first
         parents, chosen = (pad(part.gather(1, order), missing) for part in (parents, chosen))
         self._go_on(parents, chosen, pad(going, missing, value=-torch.inf), full)
@@ -154,13 +162,15 @@ class _Search(Generic[S]):
         if totals is not None:
             paid = torch.cat([paid, (total - before)[:, None]], dim=1)
         scores = total / length_penalty(paid.shape[1], self.settings.length_penalty)
-        rows = which.nonzero()[:, 0]
+        rows, places = which.nonzero(as_tuple=True)
         if self.beginnings.read is not None:
             read = self.beginnings.read[which].clamp(1e-9, 1.0).log()
             scores += self.settings.coverage_penalty * read.masked_fill(~self.keep[rows], 0.0).sum(dim=1)
-        parts = (self.sentences[rows], self.beginnings.written[which], paid, scores)
-        for sentence, ids, costs, score in zip(*(part.tolist() for part in parts), strict=True):
+        parts = (self.sentences[rows], places, self.beginnings.written[which], paid, scores)
+        for sentence, place, ids, costs, score in zip(*(part.tolist() for part in parts), strict=True):
             self.ended[sentence].append(Found(ids, costs, totals is not None, score))
+            if self.trees is not None:
+                self.trees.end(sentence, place, costs[-1] if totals is not None else None, score)
 
     def _go_on(self, parents: Tensor, tokens: Tensor, going: Tensor, full: Bool[Tensor, " A"]) -> None:
         """Grow the chosen beginnings, and let go of the sentences that are done."""

@@ -1,20 +1,31 @@
-"""A map in the terminal: shaded cells with their numbers in them, readable without colour. No torch."""
+"""A picture in the terminal: coloured or shaded cells with their numbers in them, readable without colour. No torch."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
+import numpy as np
 from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.color import Color
 from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.style import Style
 from rich.text import Text
 
+from nungil.inspection.colours import INK, PAPER, colours_of, ink_on
 from nungil.inspection.layout import visible
-from nungil.inspection.record import Array, AttentionMap, AttentionRecord
+from nungil.inspection.picture import Picture
+from nungil.inspection.record import Array, AttentionRecord
 
 CELL = 4  # shade and number: ▒▒31
 WIDEST_COLUMN = 8  # a longer token goes on in the next line of the heading
 LONGEST_TOKEN = 24
 BAR = 30
 SHADES = ((75, "█"), (50, "▓"), (25, "▒"), (5, "░"), (0, " "))  # from how many hundredths
-LEGEND = "hundredths; ░ from 5, ▒ from 25, ▓ from 50, █ from 75; · rounds to 0, blank is 0"
+BLOCKS = "░ from 5, ▒ from 25, ▓ from 50, █ from 75; "
+RAMP = 24  # cells of the colour scale
+SPACE, BOLD = Segment(" "), Style(bold=True)
+Row = list[Segment]  # much faster to print than Text, and a row may have hundreds of cells
+COLOURED = ("truecolor", "256")  # what can show a scale; 16 colours cannot
 
 
 def print_map(
@@ -24,59 +35,91 @@ def print_map(
     layer: int | None = None,
     head: int | None = None,
 ) -> None:
-    """Print one map (by default the main one, the mean over its heads) with how it is to be read.
+    """Print one map (by default the main one, the mean over its heads) with how it is to be read."""
+    print_picture(record.picture(kind, layer, head), console)
 
-    What is wider than the console is cut into blocks of columns below each other.
+
+def print_picture(picture: Picture, console: Console) -> None:
+    """Print a picture. What is wider than the console is cut into blocks of columns below each other.
+
+    Cells have a coloured ground where the console can show one, and blocks of shade where it cannot or may not.
     """
-    one, weights = record.map_of(kind, layer), record.select(kind, layer, head)
-    for line in _lines(record, one, weights, head, console.width):
-        line.rstrip()
-        console.print(line, soft_wrap=bool(line.no_wrap))  # sentences wrap between words, tables never
+    coloured = console.color_system in COLOURED and not console.no_color
+    for line in _lines(picture, console.width, coloured):
+        if isinstance(line, Text):
+            line.rstrip()
+            console.print(line, soft_wrap=bool(line.no_wrap))  # sentences wrap between words, tables never
+        else:
+            console.print(Segments([*line, Segment.line()]), soft_wrap=True)
 
 
-def describe_map(one: AttentionMap, head: int | None) -> str:
-    """Which map it is: `cross attention · layer 0 · mean over 8 heads`. One without heads says nothing of them."""
-    which = f"head {head}" if head is not None else f"mean over {one.heads} heads"
-    return f"{one.kind} attention · layer {one.layer}" + (f" · {which}" if one.heads > 1 else "")
-
-
-def describe_sums(weights: Array) -> str:
-    """`each row sums to 1`, or the truth."""
-    sums = weights.sum(axis=-1)
-    if abs(sums - 1).max() < 5e-3:
-        return "each row sums to 1"
-    low, high = f"{sums.min():.2f}", f"{sums.max():.2f}"
-    return f"rows do not sum to 1, but to {low if low == high else f'{low} … {high}'}"
-
-
-def _lines(record: AttentionRecord, one: AttentionMap, weights: Array, head: int | None, width: int) -> Iterator[Text]:
-    yield Text(describe_map(one, head), style="bold")
+def _lines(picture: Picture, width: int, coloured: bool) -> Iterator[Text | Row]:
+    yield Text(picture.title, style="bold")
     yield Text()
-    rows, columns = ([_short(token) for token in record.tokens_of(side)] for side in (one.rows, one.columns))
-    if one.kind == "pooling":
-        yield from _highlighted(columns, weights[0])
-        yield from _bars(columns, weights[0])
+    rows, columns = ([_short(token) for token in side] for side in (picture.rows, picture.columns))
+    if picture.bars:
+        yield from _highlighted(columns, picture.cells[0])
+        yield from _bars(columns, picture.cells[0])
     else:
-        yield from _blocks(rows, columns, weights, width)
+        yield from _blocks(rows, columns, picture, width, coloured)
     yield Text()
-    yield Text(f"Reading: {record.reading_of(one)}; {describe_sums(weights)}.")
-    yield Text(f"Merging: {record.merge}.")
-    yield Text("«…» has more than twice an even share." if one.kind == "pooling" else f"Numbers: {LEGEND}.")
+    for note in picture.notes:
+        yield Text(note)
+    if picture.bars:
+        yield Text("«…» has more than twice an even share.")
+    else:
+        yield from _legend(picture, coloured)
 
 
-def _blocks(rows: list[str], columns: list[str], weights: Array, width: int) -> Iterator[Text]:
+def unit_of(picture: Picture) -> float:
+    """What the numbers in the cells are hundredths of: 1, unless all are very small or some are larger."""
+    return 1.0 if 0.05 <= picture.high <= 1 else picture.high
+
+
+def _legend(picture: Picture, coloured: bool) -> Iterator[Text]:
+    unit = unit_of(picture)
+    of = "" if unit == 1 else f" of {unit:.3g}"
+    yield Text(f"Numbers: hundredths{of}; {'' if coloured else BLOCKS}· rounds to 0, blank is 0.")
+    if coloured:
+        low = -picture.high if picture.signed else 0.0
+        line = Text(f"Colours: {low:.3g} ", no_wrap=True)
+        for style in _grounds(np.linspace(low, picture.high, RAMP), picture):
+            line.append(" ", style=style)
+        line.append(f" {picture.high:.3g}")
+        yield line
+
+
+def _grounds(cells: Array, picture: Picture) -> list[Style]:
+    """The ground of each cell, and ink that can be read on it."""
+    colours = colours_of(cells, picture.high, picture.signed)
+    light = ink_on(colours).tolist()
+    return [_ground(*colour, white) for colour, white in zip(colours.tolist(), light, strict=True)]
+
+
+@cache
+def _ground(red: int, green: int, blue: int, light: bool) -> Style:
+    return Style(color=Color.from_rgb(*(PAPER if light else INK)), bgcolor=Color.from_rgb(red, green, blue))
+
+
+def _blocks(rows: list[str], columns: list[str], picture: Picture, width: int, coloured: bool) -> Iterator[Text | Row]:
     """As few blocks of columns as the console is wide for, below each other and about equally wide."""
     labels = max(cell_len(row) for row in rows)
     widths = [min(max(CELL, cell_len(column)), WIDEST_COLUMN) for column in columns]
     room, blocks = width - labels, _cut_up(widths, width - labels)
     while len(blocks) > 1 and room > 0 and len(evener := _cut_up(widths, room)) == len(blocks):
         room, blocks = room - 1, evener
+    largest = abs(picture.cells).max(axis=1, keepdims=True)
+    bold = (abs(picture.cells) == largest).tolist()
+    hundredths = np.rint(100 * picture.cells / unit_of(picture)).astype(np.int64).tolist()
+    nothing = (picture.cells == 0).tolist()
     for block in blocks:
         if block.start:
             yield Text()
         yield from _heading(columns[block], widths[block], labels)
-        for row, line in zip(rows, weights, strict=True):
-            yield _row(row, line[block], widths[block], labels, float(line.max()))
+        for place, row in enumerate(rows):
+            parts = (side[place][block] for side in (hundredths, nothing, bold))
+            grounds = _grounds(picture.cells[place, block], picture) if coloured else None
+            yield _row(_right(row, labels), list(zip(*parts, widths[block], strict=True)), grounds)
 
 
 def _cut_up(widths: Sequence[int], room: int) -> list[slice]:
@@ -102,39 +145,47 @@ def _heading(columns: Sequence[str], widths: Sequence[int], labels: int) -> Iter
         yield line
 
 
-def _row(label: str, weights: Array, widths: Sequence[int], labels: int, largest: float) -> Text:
-    line = Text(_right(label, labels), no_wrap=True)
-    for weight, width in zip(weights.tolist(), widths, strict=True):
-        line.append(" " * (1 + width - CELL))
-        shade, number = _cell(weight)
-        line.append(shade, style="blue")
-        line.append(number, style="bold" if weight == largest else "")
-    return line
+def _row(label: str, cells: list[tuple[int, bool, bool, int]], grounds: list[Style] | None) -> Row:
+    """A label and its cells: hundredths, whether it is 0, whether it is the largest of its row, width of the column."""
+    if grounds is not None:
+        line = [Segment(label)]
+        for (number, nothing, bold, width), ground in zip(cells, grounds, strict=True):
+            text = _cell(number, nothing)[1].rjust(width - 1).ljust(width)
+            line += (SPACE, Segment(text, ground + BOLD if bold else ground))
+        return line
+    texts = [label]
+    for number, nothing, _, width in cells:
+        texts.append(" " * (1 + width - CELL) + "".join(_cell(number, nothing)))
+    return [Segment("".join(texts).rstrip())]
 
 
-def _cell(weight: float) -> tuple[str, str]:
-    """Shade and number of a weight, together of the width of a cell."""
-    hundredths = round(100 * weight)
-    shade = next(sign for least, sign in SHADES if hundredths >= least)
-    number = str(hundredths or ("·" if weight else "")).rjust(2)
-    return shade * (CELL - len(number)), number
+@cache
+def _cell(hundredths: int, nothing: bool) -> tuple[str, str]:
+    """Shade and text of a number, together of the width of a cell; a negative one has its minus."""
+    shade = next(sign for least, sign in SHADES if abs(hundredths) >= least)
+    text = str(hundredths or ("" if nothing else "·")).rjust(2)
+    return shade * (CELL - len(text)), text
 
 
 def _highlighted(tokens: Sequence[str], weights: Array) -> Iterator[Text]:
     """The text, with the words that were looked at most in «…»."""
-    line, even = Text(), float(weights.sum()) / len(tokens)
+    line, even = Text(), float(abs(weights).sum()) / len(tokens)
     for token, weight in zip(tokens, weights.tolist(), strict=True):
         line.append(" " if line else "")
-        line.append(f"«{token}»" if weight > 2 * even else token, style="bold blue" if weight > 2 * even else "")
+        most = abs(weight) > 2 * even
+        line.append(f"«{token}»" if most else token, style="bold blue" if most else "")
     yield line
     yield Text()
 
 
 def _bars(tokens: Sequence[str], weights: Array) -> Iterator[Text]:
-    labels, largest = max(cell_len(token) for token in tokens), float(weights.max()) or 1.0
-    for token, weight in zip(tokens, weights.tolist(), strict=True):
-        line = Text(f"{_right(token, labels)}  {weight:.3f}  ")
-        line.append("█" * round(BAR * weight / largest), style="blue")
+    labels, largest = max(cell_len(token) for token in tokens), float(abs(weights).max()) or 1.0
+    numbers = [f"{weight:.3f}" for weight in weights.tolist()]
+    width = max(map(len, numbers))
+    for token, number, weight in zip(tokens, numbers, weights.tolist(), strict=True):
+        line = Text(f"{_right(token, labels)}  {number.rjust(width)}  ")
+        sign = "█" if weight >= 0 else "░"
+        line.append(sign * round(BAR * abs(weight) / largest), style="blue" if weight >= 0 else "red")
         yield line
 
 

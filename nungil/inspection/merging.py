@@ -30,6 +30,11 @@ def words_of(tokens: Sequence[str]) -> list[list[int]]:
     return words
 
 
+def words_without_marks(tokens: Sequence[str]) -> list[list[int]]:
+    """The same, of words only."""
+    return [word for word in words_of(tokens) if tokens[word[0]] not in MARKS]
+
+
 def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
     """The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is."""
     parts = [tokens[place] for place in word]

@@ -4,18 +4,25 @@ A record is made by a model's `look`, or by `AttentionRecord.from_matrix` from t
 drawing starts from one. It says how it is to be read, because a map that is off by one word looks just as fine.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import ConfigDict, Field
 
 from nungil.errors import ShapeError, UsageError
+from nungil.inspection.beam import BeamTree
+from nungil.inspection.checks import check_text, numbers, tokens_checked, weights_checked
 from nungil.inspection.merging import MARKS, RULE, merge, spell, words_of
+from nungil.inspection.steps import Step, regrouped
 from nungil.settings import Settings, build_settings, parse_json, read_text
+from nungil.text.tokenizers.base import SOS, SPECIALS
+
+if TYPE_CHECKING:
+    from nungil.inspection.picture import Picture
 
 Array = NDArray[np.float64]
 Kind = Literal["cross", "pooling", "self", "masked"]  # the main map of a record is the first of these that it has
@@ -29,9 +36,13 @@ SIDES: dict[Kind, tuple[Side, Side]] = {
     "self": ("source", "source"),
     "masked": ("target", "input"),
 }
-READING = "row t is the word being output"
+Reading = Literal["output", "input"]
+READINGS: dict[Reading, str] = {
+    "output": "row t is the word being output",
+    "input": "row t is the word just put in",
+}
+READING = READINGS["output"]
 UNMERGED = "none: tokens as the model has them"
-SUM_LIMIT = 1 + 1e-3  # what rounding in half precision may add to a row's sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +56,7 @@ class AttentionMap:
     def __post_init__(self) -> None:
         if self.kind not in SIDES:
             raise UsageError(f"there is no attention of kind {self.kind!r}; there is {', '.join(SIDES)}")
-        object.__setattr__(self, "weights", _checked(self.weights, f"{self.kind} map of layer {self.layer}"))
+        object.__setattr__(self, "weights", weights_checked(self.weights, f"{self.kind} map of layer {self.layer}"))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AttentionMap):
@@ -76,7 +87,8 @@ class AttentionRecord:
     """Tokens of both sides, and a map for each attention of the model. Nothing in it can be changed.
 
     `input_tokens` are what the decoder was fed, the columns of its self-attention; empty where there is none. `reading`
-    is the convention that every drawing prints. For a classifier there is one target token: the label.
+    is the convention that every drawing prints. For a classifier there is one target token: the label. `steps` are the
+    tokens as they were written, with their probabilities; `beam` is the search that found them, if there was one.
     """
 
     source_tokens: tuple[str, ...]
@@ -88,13 +100,16 @@ class AttentionRecord:
     source: str = ""
     target: str = ""
     score: float | None = None
+    steps: tuple[Step, ...] = ()
+    beam: BeamTree | None = None
 
     def __post_init__(self) -> None:
         for name in ("source_tokens", "target_tokens", "input_tokens"):
-            object.__setattr__(self, name, _tokens(getattr(self, name), name))
+            object.__setattr__(self, name, tokens_checked(getattr(self, name), name))
         for name in ("reading", "merge", "source", "target"):
-            _check_text(getattr(self, name), name)
+            check_text(getattr(self, name), name)
         object.__setattr__(self, "maps", tuple(self.maps))
+        object.__setattr__(self, "steps", tuple(self.steps))
         if not self.maps:
             raise UsageError("a record needs at least one map of weights, and got none")
         if self.score is not None:
@@ -128,15 +143,12 @@ class AttentionRecord:
     ) -> "AttentionRecord":
         """A record of the weights of any model: (target, source) or (heads, target, source), nested lists or an array.
 
-        Row t says how much target token t looks at each source token: nothing below 0, and a sum of at most 1.
+        Row t says how much target token t looks at each source token: nothing below 0. Rows that do not sum to 1 are
+        taken as they are, and every drawing says so.
         """
-        array = _numbers(weights, "weights")
-        array = array[None] if array.ndim == 2 else array
-        one = AttentionMap("cross", 0, array)
-        _check_sums(one.weights)
-        return cls(
-            _tokens(source_tokens, "source_tokens"), _tokens(target_tokens, "target_tokens"), (one,), reading=reading
-        )
+        array = numbers(weights, "weights")
+        one = AttentionMap("cross", 0, array[None] if array.ndim == 2 else array)
+        return cls(source_tokens, target_tokens, (one,), reading=reading)  # type: ignore[arg-type]  # checked there
 
     def tokens_of(self, side: Side) -> tuple[str, ...]:
         """The tokens of one side."""
@@ -187,9 +199,35 @@ class AttentionRecord:
             return np.asarray(one.weights.mean(axis=0))
         if not 0 <= head < one.heads:
             raise UsageError(
-                f"{one.kind} attention of layer {one.layer} has no head {head}; its heads, from 0: 0 to {one.heads - 1}"
+                f"{one.kind} attention of layer {one.layer} has no head {head}; "
+                + (f"its heads, from 0: 0 to {one.heads - 1}" if one.heads > 1 else "it has one, 0")
             )
         return np.asarray(one.weights[head])
+
+    def picture(self, kind: str | None = None, layer: int | None = None, head: int | None = None) -> "Picture":
+        """One map, chosen as `select` does, with all that is to be said beside it: what every drawing starts from."""
+        from nungil.inspection.pictures import picture_of  # a picture knows records
+
+        return picture_of(self, kind, layer, head)
+
+    def read_as(self, reading: Reading) -> "AttentionRecord":
+        """The same weights with each row of the decoder named after the word being output, or the word just put in.
+
+        A row is one step: it had the last word as its input, and the next one as its output.
+        """
+        if self.reading == READINGS[reading]:
+            return self
+        return replace(self, target_tokens=self.rows_read_as(reading), reading=READINGS[reading])
+
+    def rows_read_as(self, reading: Reading) -> tuple[str, ...]:
+        """The tokens that the rows of the decoder are named after in this reading."""
+        if self.reading == READINGS[reading]:
+            return self.target_tokens
+        if self.reading != READING:
+            raise UsageError(f"this record is read another way already: {self.reading}")
+        if self.kinds[0] == "pooling":
+            raise UsageError("the one row of a classifier is its whole text: nothing is put in, and no reading chosen")
+        return (SPECIALS[SOS], *self.target_tokens[:-1])
 
     def without_marks(self) -> "AttentionRecord":
         """The record without the rows and columns of `<sos>`, `<eos>` and `<pad>`.
@@ -216,10 +254,14 @@ class AttentionRecord:
         groups = {side: group(self.tokens_of(side)) for side in sides}
         named = {f"{side}_tokens": tuple(name(self.tokens_of(side), word) for word in groups[side]) for side in sides}
         maps = tuple(replace(m, weights=merge(m.weights, groups[m.rows], groups[m.columns])) for m in self.maps)
-        return replace(self, maps=maps, merge=rule, **named)  # type: ignore[arg-type]  # the names of three fields
+        steps = regrouped(self.steps, group, name)
+        return replace(self, maps=maps, merge=rule, steps=steps, **named)  # type: ignore[arg-type]  # three fields
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, every digit of them."""
+        """Plain values, every digit of them; coverage, which follows from them, for whoever reads it."""
+        from nungil.inspection.coverage import coverage_of  # coverage knows records
+
+        coverage = coverage_of(self)
         return {
             "reading": self.reading,
             "merge": self.merge,
@@ -229,6 +271,9 @@ class AttentionRecord:
             "source_tokens": list(self.source_tokens),
             "target_tokens": list(self.target_tokens),
             "input_tokens": list(self.input_tokens),
+            "steps": [step.model_dump(mode="json") for step in self.steps],
+            "beam": None if self.beam is None else self.beam.model_dump(mode="json"),
+            "coverage": None if coverage is None else coverage.to_json(),
             "maps": [{"kind": m.kind, "layer": m.layer, "weights": m.weights.tolist()} for m in self.maps],
         }
 
@@ -238,8 +283,8 @@ class AttentionRecord:
         if not isinstance(plain, Mapping):
             raise UsageError(f"{where}: an object of names and values is expected, as to_json() writes it")
         written = build_settings(plain, _Written, where)
-        maps = tuple(AttentionMap(m.kind, m.layer, _numbers(m.weights, f"{where}: weights")) for m in written.maps)
-        fields = {name: getattr(written, name) for name in type(written).model_fields}
+        maps = tuple(AttentionMap(m.kind, m.layer, numbers(m.weights, f"{where}: weights")) for m in written.maps)
+        fields = {name: getattr(written, name) for name in type(written).model_fields if name != "coverage"}
         return cls(**{**fields, "maps": maps})
 
     @classmethod
@@ -248,7 +293,8 @@ class AttentionRecord:
         return cls.from_json(parse_json(read_text(Path(path)), str(path)), str(path))
 
     def save(self, path: str | Path) -> None:
-        """Write the record to a file; its ending says how: .html, .json or .csv."""
+        """Write the record to a file; its ending says how: .html, .json or .csv for all of it,
+        .svg, .png or .pdf for its main map."""
         from nungil.inspection.saving import save_record  # drawings know records; a record knows of them only here
 
         save_record(self, Path(path))
@@ -278,64 +324,11 @@ class _Written(Settings):
     source: str = ""
     target: str = ""
     score: float | None = None
+    steps: list[Step] = Field(default_factory=list)
+    beam: BeamTree | None = None
+    coverage: dict[str, Any] | None = None  # not read: it follows from the maps
 
 
 def _unmarked(tokens: Sequence[str]) -> list[list[int]]:
     kept = [[place] for place, token in enumerate(tokens) if token not in MARKS]
     return kept or [[place] for place in range(len(tokens))]
-
-
-def _numbers(weights: object, where: str) -> Array:
-    """An array of plain numbers: text, holes and rows of different lengths are refused, never guessed at."""
-    try:
-        array = np.asarray(weights)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise ShapeError(f"{where}: rows of different lengths, or no array of numbers ({error})") from None
-    if array.dtype.kind not in "fiu":
-        raise UsageError(f"{where}: numbers are expected, not {array.dtype}")
-    return array.astype(np.float64)
-
-
-def _checked(weights: Array, where: str) -> Array:
-    """The weights as an array of our own that cannot be changed, or a sentence on the first that cannot be a weight."""
-    array = np.array(weights, dtype=np.float64)
-    if array.ndim != 3 or 0 in array.shape:
-        raise ShapeError(f"{where}: weights are (heads, rows, columns) or (rows, columns), not {array.shape}")
-    for wrong, what in ((~np.isfinite(array), "not finite"), (array < 0, "below 0")):
-        if wrong.any():
-            place = tuple(int(one) for one in np.argwhere(wrong)[0])
-            raise UsageError(
-                f"{where}: the weight of head {place[0]}, row {place[1]}, column {place[2]} (from 0) is "
-                f"{array[place]}, {what}; hand in the weights after softmax, not the scores before it"
-            )
-    array.flags.writeable = False
-    return array
-
-
-def _check_sums(weights: Array) -> None:
-    sums = weights.sum(axis=-1)
-    if (sums > SUM_LIMIT).any():
-        head, row = (int(one) for one in np.argwhere(sums > SUM_LIMIT)[0])
-        raise UsageError(
-            f"weights: row {row} of head {head} (from 0) sums to {sums[head, row]:.6g}, more than 1; "
-            "hand in the weights after softmax over the source, one row for each target token"
-        )
-
-
-def _tokens(tokens: Sequence[str], name: str) -> tuple[str, ...]:
-    if isinstance(tokens, str):
-        raise UsageError(f"{name}: a list of tokens is expected, not one text; perhaps {tokens.split()!r} is meant")
-    if not isinstance(tokens, Iterable):
-        raise UsageError(f"{name}: a list of tokens is expected, not {tokens!r}")
-    listed = tuple(tokens)
-    for place, token in enumerate(listed):
-        if not isinstance(token, str):
-            raise UsageError(f"{name}: token {place} (from 0) is {token!r}; tokens are texts")
-        _check_text(token, f"{name}, token {place} (from 0)")
-    return listed
-
-
-def _check_text(text: str, where: str) -> None:
-    """Half a character can be neither shown nor written to a file."""
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise UsageError(f"{where}: {text!r} holds half a character (a lone surrogate), which no file can hold")

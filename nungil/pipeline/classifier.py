@@ -1,7 +1,7 @@
 """Classifier: texts in, labels out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -10,10 +10,12 @@ from nungil.errors import UsageError
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.recorder import Recorder
+from nungil.inspection.steps import Candidate, Step
 from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
+from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
 from nungil.records import Classification
 from nungil.text.tokenizers.base import Tokenizer
@@ -56,7 +58,16 @@ class Classifier:
             row = self.model(source, keep, recorder).logits.softmax(dim=-1)[0].tolist()
         answer = self._classification(given, encoded, row)
         tokens = self.tokenizer.tokens(encoded.ids)
-        return recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
+        record = recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
+        ranked = sorted(answer.probabilities.items(), key=lambda one: -one[1])
+        candidates = tuple(Candidate(token=label, probability=min(1.0, value)) for label, value in ranked)
+        step = Step(token=answer.label, probability=candidates[0].probability, candidates=candidates)
+        return replace(record, steps=(step,))
+
+    def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
+        """The words nearest to a word by the angle between embeddings."""
+        table = self.model.embedding.table.weight
+        return neighbours_of(word, [Vectors("source", self.tokenizer, table)], count)
 
     def explain(
         self, text: str, step: int = 1, *, layer: int | None = None, head: int | None = None, kind: str | None = None

@@ -1,37 +1,43 @@
 """Translator: texts in, translations out."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, cast
 
 import torch
+from torch import Tensor
 
+from nungil.decoding.beam import beam_search
+from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
 from nungil.decoding.native import Native, Searcher, batches_of
 from nungil.decoding.settings import SearchSettings
+from nungil.decoding.stepper import Stepper
+from nungil.decoding.tree import Trees
 from nungil.errors import UsageError
+from nungil.inspection.beam import BeamNode, BeamTree
 from nungil.inspection.ledger import Ledger
-from nungil.inspection.record import AttentionRecord
+from nungil.inspection.links import links_of
+from nungil.inspection.record import AttentionRecord, Reading
 from nungil.inspection.recorder import Recorder
+from nungil.inspection.steps import Candidate, Step
 from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
 from nungil.model.build import TranslatorModel
 from nungil.model.folder import ModelConfig
+from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
 from nungil.records import Translation
-from nungil.scoring.alignment import format_links
-from nungil.scoring.words import links_from_weights
 from nungil.settings import build_settings
 from nungil.text.sentences import Sentence, sentences_of
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK
 from nungil.text.tokenizers.train import Tokenizers
 from nungil.text.tokenizers.vocabulary import WordTokenizer
 
-Reading = Literal["output", "input"]
-READINGS: tuple[Reading, ...] = get_args(Reading)
 ROWS = 64  # pairs that are looked at together
+CANDIDATES = 5  # the most probable tokens of a step that a record keeps
 MORE = 20  # tokens that any translation may have beyond what its source suggests
 
 
@@ -76,7 +82,10 @@ class Translator:
             raise UsageError("this translator has a plain decoder: it has no attention to look at")
         given = not_empty(text)
         encoded = encode(given, self.tokenizers.source, self.config)
-        return self._read(given, encoded, self._written(encoded, target))
+        if target is not None:
+            return self._read(given, encoded, [*self.tokenizers.target.encode(not_empty(target)), EOS])
+        found, tree = self._watched_search(encoded)
+        return replace(self._read(given, encoded, [*found.ids, EOS] if found.finished else found.ids), beam=tree)
 
     def explain(
         self,
@@ -129,23 +138,34 @@ class Translator:
 
         A row of attention can be read as that of the word being written, or of the word that was just put in.
         """
+        links = [""] * len(pairs)
+        for place, looked in self.look_at_pairs(pairs):
+            links[place] = links_of(looked, reading, layer, head)
+        return links
+
+    def look_at_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, AttentionRecord]]:
+        """Where it looks while it writes given translations: the place of each pair, and its record, in any order.
+
+        Many are read at once, so this is for many; a record here has no probabilities.
+        """
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
         encoded = [encode(not_empty(source), self.tokenizers.source, self.config) for source, _ in pairs]
         written = [[*self.tokenizers.target.encode(not_empty(target)), EOS] for _, target in pairs]
-        links = [""] * len(pairs)
-        for places in batches_of(
-            [max(map(len, both)) for both in zip([e.ids for e in encoded], written, strict=True)], ROWS
-        ):
+        lengths = [max(len(one.ids), len(other)) for one, other in zip(encoded, written, strict=True)]
+        for places in batches_of(lengths, ROWS):
             recorder = self._watched([encoded[place].ids for place in places], [written[place] for place in places])
             for row, place in enumerate(places):
-                looked = recorder.record(
-                    row,
-                    self.tokenizers.source.tokens(encoded[place].ids),
-                    self.tokenizers.target.tokens(written[place]),
-                )
-                links[place] = links_of(looked, reading, layer, head)
-        return links
+                source = self.tokenizers.source.tokens(encoded[place].ids)
+                yield place, recorder.record(row, source, self.tokenizers.target.tokens(written[place]))
+
+    def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
+        """The words nearest to a word by the angle between embeddings, on each side that knows it."""
+        source, target = self.model.source_embedding.table.weight, self.model.target_embedding.table.weight
+        if self.tokenizers.joint and source is target:
+            return neighbours_of(word, [Vectors("both", self.tokenizers.source, source)], count)
+        sides = [Vectors("source", self.tokenizers.source, source), Vectors("target", self.tokenizers.target, target)]
+        return neighbours_of(word, sides, count)
 
     def _watched(self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]) -> Recorder:
         """An eye that has seen these translations being written."""
@@ -167,10 +187,30 @@ class Translator:
 
     def _search(self, encoded: Sequence[Marked], settings: SearchSettings) -> list[list[Found]]:
         sources = [one.ids for one in encoded]
-        longest = [settings.longest or math.ceil(self.config.stretch * len(ids)) + MORE for ids in sources]
+        longest = [self._longest(ids, settings) for ids in sources]
         with evaluating(self.model):
             engine: Searcher = self.engine or Native(self.model)
             return engine.search(sources, longest, settings)
+
+    def _longest(self, ids: Sequence[int], settings: SearchSettings) -> int:
+        """How many tokens the translation of a source may have."""
+        return settings.longest or math.ceil(self.config.stretch * len(ids)) + MORE
+
+    def _watched_search(self, encoded: Marked) -> tuple[Found, BeamTree | None]:
+        """What is found, and the beam it was found by, if the search is nungil's own."""
+        settings = SearchSettings()
+        if self.engine is not None:
+            ((found, *_),) = self._search([encoded], settings)
+            return found, None
+        ids, keep = padded([encoded.ids])
+        trees, model = Trees(1, settings.beam), cast(Stepper[Any], self.model)
+        longest = Constraints(torch.tensor([self._longest(encoded.ids, settings)]))
+        with evaluating(self.model):
+            ((found, *_),) = beam_search(model, ids, keep, longest, settings, trees)
+        (nodes,) = trees.nodes
+        tokens = self.tokenizers.target.tokens([node.token for node in nodes])
+        named = (BeamNode(**{**node._asdict(), "token": token}) for node, token in zip(nodes, tokens, strict=True))
+        return found, BeamTree(width=settings.beam, nodes=tuple(named))
 
     def _ranked(self, source: str, encoded: Marked, found: Sequence[Found], align: bool) -> Translation:
         ranked = tuple(self._translation(source, encoded, one, align) for one in found)
@@ -205,15 +245,32 @@ class Translator:
         recorder = Recorder()
         with evaluating(self.model), torch.inference_mode():
             decoded = self.model(ids, keep, torch.tensor([[SOS, *written[:-1]]]), recorder)
-            log_probs = self.model.logits(decoded.features).log_softmax(dim=-1)
-        return recorder.record(
+            log_probs = self.model.logits(decoded.features).log_softmax(dim=-1)[0]
+        record = recorder.record(
             0,
             self.tokenizers.source.tokens(encoded.ids),
             self.tokenizers.target.tokens(written),
             source=source,
             target=self.tokenizers.target.decode(written),
-            score=float(log_probs[0].gather(-1, torch.tensor(written)[:, None]).mean()),
+            score=float(log_probs.gather(-1, torch.tensor(written)[:, None]).mean()),
         )
+        return replace(record, steps=self._steps(record.target_tokens, written, log_probs))
+
+    def _steps(self, tokens: Sequence[str], written: Sequence[int], log_probs: Tensor) -> tuple[Step, ...]:
+        """The probability of each token that was written, and the most probable ones at its place."""
+        paid = log_probs.gather(-1, torch.tensor(written)[:, None])[:, 0].tolist()
+        values, ids = log_probs.topk(min(CANDIDATES, log_probs.shape[-1]), dim=-1)
+        steps = []
+        for token, cost, best, row in zip(tokens, paid, values.tolist(), ids.tolist(), strict=True):
+            named = zip(self.tokenizers.target.tokens(row), best, strict=True)
+            candidates = tuple(Candidate(token=name, probability=probability(value)) for name, value in named)
+            steps.append(Step(token=token, probability=probability(cost), candidates=candidates))
+        return tuple(steps)
+
+
+def probability(logarithm: float) -> float:
+    """Rounding must not make it more than 1."""
+    return min(1.0, math.exp(logarithm))
 
 
 EMPTY = Translation("", 0.0, (), "", ())
@@ -225,19 +282,6 @@ def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str])
     places = [place for place, token in enumerate(looked.source_tokens) if token not in marks]
     most = looked.weights[:, places].argmax(axis=1)
     return [words[int(most[row])] if token == SPECIALS[UNK] else token for row, token in enumerate(tokens)]
-
-
-def links_of(
-    looked: AttentionRecord, reading: Reading = "output", layer: int | None = None, head: int | None = None
-) -> str:
-    """Which word was looked at for which, in Pharaoh's format: source-target, counted from 0."""
-    weights, target = looked.select("cross", layer, head), looked.target_tokens
-    if reading == "input":  # the row after that of a token is the first that has it as input
-        weights, target = weights[1:], target[:-1]
-    if not len(target):
-        return ""
-    read = AttentionRecord.from_matrix(weights, looked.source_tokens, target)
-    return format_links(links_from_weights(read.merged().without_marks().weights))
 
 
 def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:

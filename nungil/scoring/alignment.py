@@ -46,7 +46,12 @@ def score_links(links: Sequence[str], gold: Sequence[str]) -> AlignmentScores:
     """
     check_sides("lines of links", links, "lines of gold links", gold)
     answers, truths = _parse_sides(links, gold)
-    pairs = [(answer.possible, truth) for answer, truth in zip(answers, truths, strict=True)]
+    return score_parsed([answer.possible for answer in answers], truths)
+
+
+def score_parsed(links: Sequence[frozenset[Link]], gold: Sequence[Links]) -> AlignmentScores:
+    """The same of links that are parsed already."""
+    pairs = list(zip(links, gold, strict=True))
     made = sum(len(answer) for answer, _ in pairs)
     sure = sum(len(truth.sure) for _, truth in pairs)
     in_sure = sum(len(answer & truth.sure) for answer, truth in pairs)

@@ -1,0 +1,51 @@
+"""Files that `nungil look` writes; large ones only when they are wanted."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from nungil.cli.talk import say
+from nungil.errors import StoppedError, UsageError
+
+if TYPE_CHECKING:
+    from nungil.inspection.picture import Picture
+    from nungil.inspection.record import AttentionRecord
+
+LARGE = 20_000_000  # bytes; more is asked about
+
+
+def check_name(path: Path, endings: tuple[str, ...], option: str) -> None:
+    """A name that says what is in the file."""
+    if path.suffix.lower() not in endings:
+        raise UsageError(f"{option} {path}: the name should end in {' or '.join(endings)}")
+
+
+def ask_first(what: "AttentionRecord | Picture", name: str, ending: str, yes: bool) -> None:
+    """Nobody wants a file of hundreds of megabytes unawares."""
+    from nungil.inspection.saving import size_of
+
+    size = size_of(what, ending)
+    if size <= LARGE or yes:
+        return
+    about = f"{name} would have about {size / 1e6:,.0f} MB"
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"{about}, more than {LARGE / 1e6:.0f}; if that is wanted, add --yes; --png draws one head in less"
+        )
+    if not typer.confirm(f"{about}. Write it?", err=True):
+        raise StoppedError(f"{name} was not written")
+
+
+def export(what: "AttentionRecord | Picture", path: Path, yes: bool) -> None:
+    """Write a file as its ending says, and say so."""
+    from nungil.inspection.picture import Picture
+    from nungil.inspection.saving import save_picture, save_record
+
+    ask_first(what, str(path), path.suffix.lower(), yes)
+    if isinstance(what, Picture):
+        save_picture(what, path)
+    else:
+        save_record(what, path)
+    say(f"Wrote {path}")

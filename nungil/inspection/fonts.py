@@ -1,0 +1,89 @@
+"""Fonts for figures of matplotlib: which of those installed has the letters, or which one is missing. No torch."""
+
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from nungil.errors import ResourceError
+
+# First what a system is likely to have for Korean, in the order of how well it goes with the Latin letters.
+KOREAN = (
+    *("Noto Sans KR", "Noto Sans CJK KR", "Noto Sans CJK JP", "NanumGothic", "NanumBarunGothic", "Malgun Gothic"),
+    *("Apple SD Gothic Neo", "AppleGothic", "Source Han Sans KR", "UnDotum", "Baekmuk Gulim", "Gulim", "Dotum"),
+)
+FIRST = "DejaVu Sans"  # comes with matplotlib
+INSTALL = (
+    "install one that has them (Korean: apt-get install fonts-nanum, dnf install google-noto-sans-cjk-fonts, "
+    "brew install font-nanum-gothic), or draw --svg or --html, which use the fonts of the browser"
+)
+SCRIPTS = {
+    "HANGUL": "Korean (NanumGothic, Noto Sans CJK KR or Malgun Gothic, for example)",
+    "CJK": "Chinese characters",
+}
+
+
+@dataclass(frozen=True)
+class Font:
+    """An installed font, and how to find out which letters it has."""
+
+    name: str
+    letters: Callable[[], Collection[int]]
+
+
+def fonts_for(text: str, fonts: Sequence[Font]) -> list[str]:
+    """Names of fonts that together have every letter of the text, the usual one first.
+
+    What is missing is named: a figure with empty boxes in place of words would be no figure of them.
+    """
+    chosen, missing = _search(text, fonts)
+    if missing:
+        raise ResourceError(f"no installed font has {_named(missing)}; {INSTALL}")
+    return chosen or [FIRST]
+
+
+def signs_without_font(text: str, fonts: Sequence[Font]) -> frozenset[str]:
+    """The signs of a text that no font has, emoji perhaps; letters are not among them: their font is asked for."""
+    return frozenset(sign for sign in _search(text, fonts)[1] if not sign.isalpha())
+
+
+def writable(text: str, signs: frozenset[str]) -> str:
+    r"""The text with these signs as their numbers: \U0001f600."""
+    return "".join(sign.encode("unicode_escape").decode() if sign in signs else sign for sign in text)
+
+
+def _search(text: str, fonts: Sequence[Font]) -> tuple[list[str], set[str]]:
+    """The fonts that have any of the letters still missing, and the letters that are missing in the end."""
+    missing, chosen = {letter for letter in text if not letter.isspace()}, []
+    for font in sorted(fonts, key=_rank):
+        if not missing:
+            break
+        has = font.letters()
+        found = {letter for letter in missing if ord(letter) in has}
+        if found or font.name == FIRST:
+            chosen.append(font.name)
+            missing -= found
+    return chosen, missing
+
+
+@cache
+def installed() -> tuple[Font, ...]:
+    """The fonts that matplotlib finds on this machine."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    return tuple(
+        Font(entry.name, cache(lambda path=entry.fname: frozenset(get_font(path).get_charmap())))
+        for entry in fontManager.ttflist
+        if entry.style == "normal" and str(entry.weight) in ("400", "normal", "regular", "book")
+    )
+
+
+def _rank(font: Font) -> tuple[int, str]:
+    order = (FIRST, *KOREAN)
+    return order.index(font.name) if font.name in order else len(order), font.name
+
+
+def _named(letters: set[str]) -> str:
+    shown = " ".join(sorted(letters)[:8]) + (" …" if len(letters) > 8 else "")
+    scripts = {SCRIPTS.get(unicodedata.name(letter, "").split(" ")[0], "") for letter in letters} - {""}
+    return f"the letters {shown}" + (f": a font for {' and '.join(sorted(scripts))} is missing" if scripts else "")
