@@ -67,8 +67,9 @@ def _scores(found: "Demo") -> str:
     test = found.run.test.scores if found.run.test is not None else {}
     lines = [
         f"On sentences it has never seen: BLEU {test['bleu']:.1f}, chrF {test['chrf']:.1f}.",
-        f"Alignment error of its attention: {100 * found.alignment.aer:.1f}% "
-        f"(of links along the diagonal: {100 * found.diagonal.aer:.1f}%).",
+        f"Alignment error of its attention: {100 * found.alignment['output'].aer:.1f}% read as the word being written, "
+        f"{100 * found.alignment['input'].aer:.1f}% as the word just put in (links along the diagonal: "
+        f"{100 * found.diagonal.aer:.1f}%).",
         "",
     ]
     lines += [f"  {translation.source} → {translation.text}" for translation in found.translations]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nungil.errors import UsageError
-from nungil.inspection.record import AttentionRecord
+from nungil.inspection.heads import diagonal_scores
+from nungil.inspection.record import READINGS, AttentionRecord, Reading
 from nungil.pipeline import Translator
 from nungil.records import Translation
 from nungil.runs.begin import refuse_existing
@@ -14,8 +15,7 @@ from nungil.runs.progress import Say
 from nungil.runs.recipe import Recipe
 from nungil.runs.result import Run
 from nungil.runs.train import run
-from nungil.scoring.alignment import AlignmentScores, diagonal_links, format_links, score_links
-from nungil.scoring.words import links_from_weights
+from nungil.scoring.alignment import AlignmentScores, score_links
 from nungil.text.atomic import whole_file
 from nungil.text.snow.corpus import SPLITS, SnowPair, make_splits
 from nungil.text.tokenizers.train import TokenizerSettings
@@ -34,7 +34,7 @@ class Demo:
 
     run: Run
     translations: tuple[Translation, ...]
-    alignment: AlignmentScores
+    alignment: dict[Reading, AlignmentScores]
     diagonal: AlignmentScores
     record: AttentionRecord
     page: Path
@@ -49,14 +49,14 @@ def demo(out: Path, seed: int, say: Say) -> Demo:
     model = done.load()
     if not isinstance(model, Translator):
         raise UsageError(f"{out}: the demo's model was replaced while it ran")
-    links, gold, diagonal = zip(*(_links(model, pair) for pair in pairs[:ALIGNED]), strict=True)
+    aligned, gold = [(pair.english, pair.korean) for pair in pairs[:ALIGNED]], [pair.links for pair in pairs[:ALIGNED]]
     record, page = model.look(SENTENCES[0]), out / "look.html"
     record.save(page)
     return Demo(
         run=done,
         translations=tuple(model.translate(SENTENCES)),
-        alignment=score_links(links, gold),
-        diagonal=score_links(diagonal, gold),
+        alignment={reading: score_links(model.align(aligned, reading), gold) for reading in READINGS},
+        diagonal=diagonal_scores(aligned, gold),
         record=record,
         page=page,
     )
@@ -71,7 +71,14 @@ def demo_recipe(data: Path, seed: int) -> Recipe:
         {
             "data": DataSettings(**files, columns=("1", "2"), source="en", target="ko"),
             "tokenizer": TokenizerSettings(unit="word", size=4_000),
-            "model": {"kind": "recurrent", "cell": "gru", "embedding": 128, "width": 256, "dropout": 0.1},
+            "model": {
+                "kind": "recurrent",
+                "cell": "gru",
+                "embedding": 128,
+                "width": 256,
+                "dropout": 0.1,
+                "score": {"name": "additive"},
+            },
             "training": TrainingSettings(
                 steps=1_600,
                 batch_tokens=512,
@@ -95,10 +102,3 @@ def write_snow(folder: Path, seed: int) -> list[SnowPair]:
             if split == "test":
                 test.append(made.pair)
     return test
-
-
-def _links(model: Translator, pair: SnowPair) -> tuple[str, str, str]:
-    """The model's links for the gold translation, the gold ones, and the diagonal as a baseline."""
-    record = model.look(pair.english, pair.korean).merged().without_marks()
-    diagonal = diagonal_links(len(pair.english.split()), len(pair.korean.split()))
-    return format_links(links_from_weights(record.weights)), pair.links, format_links(diagonal)
