@@ -139,10 +139,13 @@ class AttentionClassifier(nn.Module):
         self, source: Int[Tensor, "B S"], source_keep: Bool[Tensor, "B S"], eye: Eye | None = None
     ) -> Classified:
         """A score per class."""
-        encoded: Encoded = self.encoder(self.embedding(source), source_keep, eye)
+        return self.decide(self.encoder(self.embedding(source), source_keep, eye), source, eye)
+
+    def decide(self, encoded: Encoded, source: Int[Tensor, "B S"], eye: Eye | None = None) -> Classified:
+        """The same from a source that is encoded already; hashed n-grams are of its ids all the same."""
         vector, weights = self.pooling(encoded, eye)
         if self.ngrams is not None:
-            vector = torch.cat([vector, self.ngrams(source, source_keep)], dim=-1)
+            vector = torch.cat([vector, self.ngrams(source, encoded.keep)], dim=-1)
         dense = torch.relu(self.dense(self.dropout(vector)))
         return Classified(self.output(self.dropout(dense)), weights)
 

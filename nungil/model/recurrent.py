@@ -98,7 +98,10 @@ class RecurrentTranslator(nn.Module):
         eye: Eye | None = None,
     ) -> Decoded:
         """A feature for each target step, reading only what stands before it."""
-        state = self.start(source, source_keep)
+        return self.decode(target_in, self.start(source, source_keep, eye), eye)
+
+    def decode(self, target_in: Int[Tensor, "B T"], state: DecoderState, eye: Eye | None = None) -> Decoded:
+        """The same from a state: what `start` gave, or `begin`."""
         decoded: Decoded = self.decoder(self.target_embedding(target_in), state, eye)
         return decoded
 
@@ -110,9 +113,12 @@ class RecurrentTranslator(nn.Module):
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> DecoderState:
         """Read the source; the state before the first target step."""
-        encoded: Encoded = self.encoder(self.source_embedding(source), keep, eye)
+        return self.begin(self.encoder(self.source_embedding(source), keep, eye))
+
+    def begin(self, encoded: Encoded) -> DecoderState:
+        """The same from a source that is encoded already, from other vectors perhaps than those of its words."""
         attention = getattr(self.decoder, "attention", None)
-        memory = attention.prepare(encoded.states, keep) if isinstance(attention, Attention) else None
+        memory = attention.prepare(encoded.states, encoded.keep) if isinstance(attention, Attention) else None
         return self.decoder.begin(self.bridge(encoded), memory)
 
     def step(self, last: Int[Tensor, " B"], state: DecoderState, eye: Eye | None = None) -> Stepped[DecoderState]:

@@ -101,8 +101,11 @@ class TransformerTranslator(nn.Module):
         eye: Eye | None = None,
     ) -> Decoded:
         """A feature for each target step, reading only what stands before it."""
-        features, _ = self._decode(target_in, self.start(source, source_keep, eye), eye)
-        return Decoded(features)
+        return self.decode(target_in, self.start(source, source_keep, eye), eye)
+
+    def decode(self, target_in: Int[Tensor, "B T"], state: TransformerState, eye: Eye | None = None) -> Decoded:
+        """The same from a state: what `start` gave, or `begin`."""
+        return Decoded(self._decode(target_in, state, eye)[0])
 
     def logits(self, features: Float[Tensor, "*B M"]) -> Float[Tensor, "*B V"]:
         """A score per token of the vocabulary, in full: two that are nearly as good should not be rounded to one."""
@@ -112,10 +115,13 @@ class TransformerTranslator(nn.Module):
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
         """Read the source; what every block needs of it is made once."""
-        encoded: Encoded = self.encoder(self.source_embedding(source), keep, eye)
+        return self.begin(self.encoder(self.source_embedding(source), keep, eye))
+
+    def begin(self, encoded: Encoded) -> TransformerState:
+        """The same from a source that is encoded already, from other vectors perhaps than those of its words."""
         blocks = (block for block in self.blocks if isinstance(block, DecoderBlock))
         heads = (block.cross.prepare(encoded.states, encoded.states) for block in blocks)
-        return TransformerState(tuple(one.contiguous() for one in heads), keep)
+        return TransformerState(tuple(one.contiguous() for one in heads), encoded.keep)
 
     def step(
         self, last: Int[Tensor, " N"], state: TransformerState, eye: Eye | None = None
