@@ -39,6 +39,15 @@ TORCH_FREE = [
     *(f"inspection/{name}.py" for name in ("record", "checks", "steps", "beam", "picture", "pictures", "coverage")),
     *(f"inspection/{name}.py" for name in ("saving", "heatmap", "page", "colours", "drawing", "chart", "svg", "fonts")),
     *(f"inspection/{name}.py" for name in ("plot", "links", "heads", "atlas", "searching")),
+    "inspection/record.py",
+    "inspection/saving.py",
+    "inspection/heatmap.py",
+    "inspection/page.py",
+    "inspection/ranks.py",
+    "inspection/lensmap.py",
+    "inspection/difference.py",
+    "inspection/honesty.py",
+    "inspection/badge.py",
 ]
 
 

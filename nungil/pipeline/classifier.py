@@ -15,6 +15,7 @@ from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
+from nungil.pipeline.insights import ClassifierInsight
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
 from nungil.records import Classification
@@ -24,7 +25,7 @@ ROWS = 256  # texts that are computed together
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(ClassifierInsight):
     """Classifies text."""
 
     config: ModelConfig

@@ -27,6 +27,7 @@ from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
 from nungil.model.build import TranslatorModel
 from nungil.model.folder import ModelConfig
+from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
 from nungil.records import Translation
@@ -42,7 +43,7 @@ MORE = 20  # tokens that any translation may have beyond what its source suggest
 
 
 @dataclass(frozen=True)
-class Translator:
+class Translator(TranslatorInsight):
     """Translates text. Holds no state between calls, so that two may be answered at once."""
 
     config: ModelConfig
@@ -211,6 +212,13 @@ class Translator:
         tokens = self.tokenizers.target.tokens([node.token for node in nodes])
         named = (BeamNode(**{**node._asdict(), "token": token}) for node, token in zip(nodes, tokens, strict=True))
         return found, BeamTree(width=settings.beam, nodes=tuple(named))
+
+    def _room(self, source: Sequence[int]) -> int:
+        return self._longest(source, SearchSettings())
+
+    def _best(self, source: Sequence[int]) -> list[int]:
+        ((found, *_),) = self._search([Marked(list(source), cut=False)], SearchSettings())
+        return ended(found)
 
     def _ranked(self, source: str, encoded: Marked, found: Sequence[Found], align: bool) -> Translation:
         ranked = tuple(self._translation(source, encoded, one, align) for one in found)

@@ -1,0 +1,118 @@
+"""Changes that a user can make to one row of attention: force, move, zero, flatten, permute. Steps count from 1."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from nungil.errors import UsageError
+from nungil.inspection.rows import Rewrite, flattened, forced, moved, permuted, seeded, zeroed
+
+Word = str | int  # a word by its text, or by the number of its column, from 1
+Places = Callable[[Word], Sequence[int]]  # the places of a word's pieces, from 0
+
+
+@dataclass(frozen=True)
+class Change(ABC):
+    """A change of the row of one step."""
+
+    step: int
+
+    def __post_init__(self) -> None:
+        if self.step < 1:
+            raise UsageError(f"steps count from 1; there is no step {self.step}")
+
+    @abstractmethod
+    def rewrite(self, places: Places) -> Rewrite:
+        """What is done to the row, once it is known where the words are."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """As it is said."""
+
+
+@dataclass(frozen=True)
+class Force(Change):
+    """All the weight on one word."""
+
+    word: Word
+
+    def rewrite(self, places: Places) -> Rewrite:
+        """Nothing is left of the row but its sum."""
+        found = places(self.word)
+        return lambda rows, _: forced(rows, found)
+
+    def __str__(self) -> str:
+        return f"step {self.step}: all weight on {named(self.word)}"
+
+
+@dataclass(frozen=True)
+class Move(Change):
+    """The weight of one word on another."""
+
+    word: Word
+    to: Word
+
+    def rewrite(self, places: Places) -> Rewrite:
+        """All else stays."""
+        found, to = places(self.word), places(self.to)
+        return lambda rows, _: moved(rows, found, to)
+
+    def __str__(self) -> str:
+        return f"step {self.step}: the weight of {named(self.word)} moved to {named(self.to)}"
+
+
+@dataclass(frozen=True)
+class Zero(Change):
+    """No weight on one word; the others get it, each in proportion to what it has."""
+
+    word: Word
+
+    def rewrite(self, places: Places) -> Rewrite:
+        """The row sums to what it did."""
+        found = places(self.word)
+
+        def rewritten(rows: Tensor, seen: Tensor) -> Tensor:
+            if len(found) >= rows.shape[-1]:
+                raise UsageError(f"{named(self.word)} is all there is to look at; no other word can have its weight")
+            return zeroed(rows, seen, found)
+
+        return rewritten
+
+    def __str__(self) -> str:
+        return f"step {self.step}: no weight on {named(self.word)}"
+
+
+@dataclass(frozen=True)
+class Flatten(Change):
+    """The same weight for every word that may be seen."""
+
+    def rewrite(self, places: Places) -> Rewrite:
+        """As if there were no attention, but a mean."""
+        del places
+        return flattened
+
+    def __str__(self) -> str:
+        return f"step {self.step}: the same weight on every word"
+
+
+@dataclass(frozen=True)
+class Permute(Change):
+    """The same weights on other words, by a draw that a seed repeats."""
+
+    seed: int = 1
+
+    def rewrite(self, places: Places) -> Rewrite:
+        """Among the words that may be seen."""
+        del places
+        # Drawn anew whenever it is asked, so that a search and a reading of the same step see the same order.
+        return lambda rows, seen: permuted(rows, seen, seeded(self.seed))
+
+    def __str__(self) -> str:
+        return f"step {self.step}: the weights in another order (seed {self.seed})"
+
+
+def named(word: Word) -> str:
+    """A word as it is said."""
+    return f"word {word}" if isinstance(word, int) else f"“{word}”"

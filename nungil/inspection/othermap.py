@@ -1,0 +1,137 @@
+"""OtherMap: another map of a classifier, as different as can be found, that gives the same answer.
+
+Jain and Wallace (2019), "adversarial attention": if there is one, the first map was not the only possible reason.
+Wiegreffe and Pinter (2019) add what it does not show: the model would have to arrive at such weights. Here the encoder
+is frozen and the weights of the pooling are searched directly, which is the easier of the two.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from nungil.attention.eye import Look
+from nungil.errors import UsageError
+from nungil.inspection.example import Example, Read
+from nungil.inspection.picture import Picture
+from nungil.inspection.watching import view_of, watch
+
+# Sizes   R starts   S source steps   C classes
+ALLOWED = 0.01  # of the probabilities' total variation: what still counts as the same answer
+DIFFERENT = math.log(2) / 2  # of JSD, whose bound is ln 2: from here on a map is another one
+STARTS, ROUNDS, SECONDS = 24, 300, 5.0
+RATE = 0.2
+PRICE = 50.0  # of what is beyond the allowed
+
+
+@dataclass(frozen=True)
+class OtherMap:
+    """The model's own row, the most different one with the same answer, and how different both are."""
+
+    label: str
+    source_tokens: tuple[str, ...]
+    own: tuple[float, ...]
+    other: tuple[float, ...]
+    jsd: float  # Jensen and Shannon's divergence of the two rows, in nats: at most ln 2 = 0.693
+    tvd: float  # half the sum of all changes in probability
+    allowed: float
+    tried: int  # maps that were looked at
+
+    @property
+    def found(self) -> bool:
+        """Whether it is a different map, and not the same one once more."""
+        return self.jsd >= DIFFERENT
+
+    @property
+    def verdict(self) -> str:
+        """In a sentence."""
+        same = f"(JSD {self.jsd:.2f} of at most 0.69; probabilities move by {self.tvd:.3f})"
+        if self.found:
+            return f"A very different map gives the same answer {same}: this map is not the only reason there could be."
+        return f"No very different map with the same answer was found among {self.tried:,} {same}."
+
+    def picture(self) -> Picture:
+        """Both rows."""
+        notes = (f"Other map: {self.verdict}", "Reading: the one row is the whole text; the encoder is frozen.")
+        rows = (f"{self.label}, own", f"{self.label}, other")
+        return Picture(
+            "another map, the same answer", rows, self.source_tokens, np.array([self.own, self.other]), notes
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**vars(self), "found": self.found, "verdict": self.verdict}
+
+
+def search_other_map(example: Example, allowed: float = ALLOWED, seed: int = 1, seconds: float = SECONDS) -> OtherMap:
+    """Climb from several places at once towards the most different map, pushed back where the answer moves.
+
+    The starts are the even map, each single word, and draws by the seed. It ends after so many rounds, or seconds.
+    """
+    if example.translates:
+        raise UsageError("the search for another map is for classifiers; a translator's rows depend on each other")
+    watcher = watch(example)
+    view = view_of(watcher)
+    own = watcher.weights(view.kind, view.layer)[0, 0].clone()
+    with torch.no_grad():
+        read = example.read()
+        answer = example.log_probs(read)[0, 0].exp()
+    logits = _starts(len(own), seed).to(own.dtype).requires_grad_()
+    optimizer = torch.optim.Adam([logits], lr=RATE)
+    best, found, tried, end = (0.0, 0.0), own, 0, time.monotonic() + seconds
+    for _ in range(ROUNDS):
+        rows = logits.softmax(dim=-1) * own.sum()
+        moved = (_answers(example, read, rows) - answer).abs().sum(dim=-1) / 2
+        apart = jensen_shannon(own, rows)
+        tried += len(rows)
+        fitting = torch.where(moved <= allowed, apart, -1.0).detach()
+        place = int(fitting.argmax())
+        if float(fitting[place]) > best[0]:
+            best, found = (float(fitting[place]), float(moved.detach()[place])), rows[place].detach()
+        if time.monotonic() > end:
+            break
+        loss = (PRICE * (moved - allowed / 2).clamp(min=0) - apart).sum()
+        (logits.grad,) = torch.autograd.grad(loss, logits)  # and nothing is left on the model
+        optimizer.step()
+    return OtherMap(
+        example.written_tokens[0],
+        example.source_tokens,
+        tuple(own.double().tolist()),
+        tuple(found.double().tolist()),
+        *best,
+        allowed,
+        tried,
+    )
+
+
+def _starts(size: int, seed: int) -> Float[Tensor, "R S"]:
+    """The even map, as many single words as fit, and draws for the rest."""
+    single = 4.0 * torch.eye(size)[: STARTS // 2]
+    drawn = 2.0 * torch.randn(STARTS - 1 - len(single), size, generator=torch.Generator().manual_seed(seed))
+    return torch.cat([torch.zeros(1, size), single, drawn])
+
+
+def _answers(example: Example, read: Read, rows: Float[Tensor, "R S"]) -> Float[Tensor, "R C"]:
+    """The probabilities under each of these maps."""
+
+    def eye(look: Look) -> Tensor:
+        return rows[:, None] if look.kind == "pooling" else look.weights
+
+    return example.log_probs(read.times(len(rows)), eye)[:, 0].exp()
+
+
+def jensen_shannon(own: Float[Tensor, " S"], rows: Float[Tensor, "R S"]) -> Float[Tensor, " R"]:
+    """The divergence of each row from the own one, both made to sum to 1; in nats, at most ln 2."""
+    left, right = own / own.sum(), rows / rows.sum(dim=-1, keepdim=True)
+    middle = (left + right) / 2
+    return (_relative(left.expand_as(right), middle) + _relative(right, middle)) / 2
+
+
+def _relative(one: Tensor, other: Tensor) -> Float[Tensor, " R"]:
+    tiny = torch.finfo(one.dtype).tiny
+    return (one * (one.clamp(min=tiny) / other.clamp(min=tiny)).log()).sum(dim=-1)
