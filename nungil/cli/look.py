@@ -1,23 +1,38 @@
-"""`nungil look`: where a model looks, as a heat map."""
+"""`nungil look`: where a model looks, as a heat map, and how far to trust it."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from nungil.cli import badge as b
+from nungil.cli import changes as c
+from nungil.cli import insight as i
 from nungil.cli import look_options as o
 from nungil.cli.talk import page, readable_json, say, write
 from nungil.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
+    from nungil.inspection.honesty import Strip
     from nungil.inspection.picture import Picture
     from nungil.inspection.record import AttentionRecord
     from nungil.pipeline import Classifier, Translator
 
 READABLE = 20_000  # numbers that JSON is laid out for people for; more are for programs
+HELP = """Show where a model looks: each row is a word it writes, each column a word it reads.
+
+\b
+nungil look runs/demo 'I like snow'
+nungil look runs/demo 'I like snow' --target '나는 눈을 싫어한다'
+nungil look runs/demo 'I like snow' --html snow.html --png snow.png
+nungil look runs/demo 'I like snow' --lens leave-one-out
+nungil look runs/demo 'I like snow' --force 2:like
+nungil look runs/demo --neighbours snow
+nungil look runs/demo --badge
+"""
 
 
 def look(
@@ -40,61 +55,150 @@ def look(
     csv: o.Csv = None,
     as_json: o.AsJson = False,
     yes: o.Yes = False,
+    lens: i.Lens = None,
+    honesty: i.Honesty = None,
+    other_map: i.OtherMap = False,
+    seed: i.Seed = 1,
+    force: c.Force = None,
+    move: c.Move = None,
+    zero: c.Zero = None,
+    flatten: c.Flatten = None,
+    permute: c.Permute = None,
+    everywhere: c.Everywhere = False,
+    swap: c.Swap = None,
+    delete: c.Delete = None,
+    insert: c.Insert = None,
+    badge: b.Badge = False,
+    data: b.Data = None,
+    columns: b.Columns = None,
+    limit: b.Limit = b.SENTENCES,
+    also: b.Also = None,
 ) -> None:
-    """Show where a model looks: each row is a word it writes, each column a word it reads.
+    """All options, sorted into what they are for; `HELP` is what a user reads."""
+    out = Out({".html": html, ".csv": csv, ".svg": svg, ".png": png, ".pdf": pdf}, atlas, as_json, yes)
+    out.check_names()
+    if badge:
+        b.print_badge([folder, *(also or ())], b.Texts(data, columns, limit, seed), as_json)
+        return
+    asked = c.Asked(force, move, zero, flatten, permute, swap, delete, insert)
+    chosen = None if text is None else i.Chosen(text, target, layer, head, words, seed)
+    more = More(kind, reading, candidates, beam, neighbours, honesty)
+    _look(folder, chosen, more, i.Instead(asked, lens, other_map, everywhere), out)
 
-    \b
-    nungil look runs/demo 'I like snow'
-    nungil look runs/demo 'I like snow' --target '나는 눈을 싫어한다'
-    nungil look runs/demo 'I like snow' --html snow.html --png snow.png
-    nungil look runs/demo --neighbours snow
-    """
+
+class Out(NamedTuple):
+    """Where to: files by their ending, an atlas, JSON; without any of them, the terminal."""
+
+    files: dict[str, Path | None]
+    atlas: Path | None
+    as_json: bool
+    yes: bool
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the terminal is not asked for."""
+        return self.as_json or self.atlas is not None or any(self.files.values())
+
+    def check_names(self) -> None:
+        """Before anything is loaded."""
+        from nungil.cli.look_files import check_name
+        from nungil.inspection.saving import DRAWN
+
+        for ending, path in self.files.items():
+            if path is not None:
+                check_name(path, (ending,), f"--{ending[1:]}")
+        if self.atlas is not None:
+            check_name(self.atlas, DRAWN, "--atlas")
+
+
+class More(NamedTuple):
+    """What else was chosen or asked for of attention itself."""
+
+    kind: str | None
+    reading: Literal["output", "input"]
+    candidates: bool
+    beam: bool
+    neighbours: str | None
+    honesty: str | None
+
+
+def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead, out: Out) -> None:
     from nungil.pipeline import load
 
-    files = {".html": html, ".csv": csv, ".svg": svg, ".png": png, ".pdf": pdf}
-    _check_names(files, atlas)
-    if text is None and neighbours is None:
+    if chosen is None and more.neighbours is None:
         raise UsageError(f"a text is needed: nungil look {folder} 'I like snow'")
+    if chosen is not None:
+        instead.check(chosen)
     model = load(folder)
-    if neighbours is not None:
-        _tell_neighbours(model, neighbours, as_json and text is None)
-    if text is None:
+    if more.neighbours is not None:
+        _tell_neighbours(model, more.neighbours, out.as_json and chosen is None)
+    if chosen is None:
         return
-    record = _record(model, text, target)
-    record = record.read_as(reading) if reading != "output" else record
-    record = record.merged() if words else record
-    picture = record.picture(kind, layer, head)  # what is not there is refused, whatever is written
-    _export(record, picture, files, yes)
-    if atlas is not None:
-        _draw_atlas(record, kind, atlas)
-    if as_json:
-        _write_json(record, yes)
-    elif not any([*files.values(), atlas, candidates, beam, neighbours]):
-        _draw(picture)
-    _tell_search(record, candidates, beam)
-    say(_next(folder, text, html))
+    shown = i.shown_instead(model, chosen, instead)
+    if shown is None:
+        _show_attention(model, chosen, more, out)
+    else:
+        _show_instead(shown, out)
+    say(_next(folder, chosen.text, out.files[".html"]))
 
 
-def _check_names(files: dict[str, Path | None], atlas: Path | None) -> None:
-    """Before anything is loaded."""
-    from nungil.cli.look_files import check_name
-    from nungil.inspection.saving import DRAWN
+def _show_instead(shown: i.Shown, out: Out) -> None:
+    """A lens, changed rows or a difference: files have the picture, and what is said goes below it."""
+    from nungil.cli.look_files import export
 
-    for ending, path in files.items():
+    if out.atlas is not None:
+        raise UsageError("--atlas is of the heads of attention; leave lenses and changes out")
+    for path in out.files.values():
         if path is not None:
-            check_name(path, (ending,), f"--{ending[1:]}")
-    if atlas is not None:
-        check_name(atlas, DRAWN, "--atlas")
+            export(replace(shown.picture, notes=(*shown.picture.notes, *shown.lines)), path, out.yes)
+    if out.as_json:
+        write(readable_json(shown.plain))
+    elif not out.elsewhere:
+        _draw(shown.picture)
+        for line in ("", *shown.lines) if shown.lines else ():
+            write(line)
 
 
-def _export(record: "AttentionRecord", picture: "Picture", files: dict[str, Path | None], yes: bool) -> None:
+def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: More, out: Out) -> None:
+    record = _record(model, chosen.text, chosen.target)
+    record = record.read_as(more.reading) if more.reading != "output" else record
+    record = record.merged() if chosen.words else record
+    picture = record.picture(more.kind, chosen.layer, chosen.head)  # what is not there is refused, whatever is written
+    shows = not (out.elsewhere or more.candidates or more.beam or more.neighbours)
+    strip = _strip(model, record, chosen, more) if shows or more.honesty else None
+    if strip is not None:
+        picture = replace(picture, notes=(*picture.notes, *i.strip_lines(strip, more.honesty == "full")))
+    _export(record, picture, more.kind, out)
+    if out.as_json:
+        if strip is not None:
+            write(readable_json(strip.to_json()))
+        else:
+            _write_json(record, out.yes)
+    elif shows or (strip is not None and not out.elsewhere):
+        _draw(picture)
+    _tell_search(record, more.candidates, more.beam)
+
+
+def _strip(model: "Translator | Classifier", record: "AttentionRecord", chosen: i.Chosen, more: More) -> "Strip | None":
+    """Only attention between what is written and what is read has one."""
+    kind = record.map_of(more.kind, chosen.layer).kind
+    if kind in ("cross", "pooling"):
+        return i.honesty_of(model, chosen, more.honesty)
+    if more.honesty in ("short", "full"):
+        raise UsageError(f"--honesty is of the attention between what is written and what is read, not of {kind}")
+    return None
+
+
+def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out: Out) -> None:
     """Drawings have the chosen map, the other files everything."""
     from nungil.cli.look_files import export
     from nungil.inspection.saving import DRAWN
 
-    for ending, path in files.items():
+    for ending, path in out.files.items():
         if path is not None:
-            export(picture if ending in DRAWN else record, path, yes)
+            export(picture if ending in DRAWN else record, path, out.yes)
+    if out.atlas is not None:
+        _draw_atlas(record, kind, out.atlas)
 
 
 def _record(model: "Translator | Classifier", text: str, target: str | None) -> "AttentionRecord":

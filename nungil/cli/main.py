@@ -22,6 +22,7 @@ from nungil.cli import (
     train,
     translate,
 )
+from nungil.cli.sections import Sectioned
 from nungil.errors import LostError, NungilError, ProcessError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -44,7 +45,7 @@ app.command("translate")(translate.translate)
 app.command("classify")(classify.classify)
 app.command("score")(score.score)
 app.command("align")(align.align)
-app.command("look")(look.look)
+app.command("look", cls=Sectioned, help=look.HELP)(look.look)
 app.command("explain")(explain.explain)
 app.command("export")(export.export)
 app.command("check")(check.check)

@@ -1,0 +1,168 @@
+"""What `nungil look` shows beside a map, its honesty, and in place of one: lenses, changed rows, edited texts."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import typer
+
+from nungil.cli.changes import Asked
+from nungil.cli.talk import say
+from nungil.errors import UsageError
+
+if TYPE_CHECKING:
+    from nungil.inspection.honesty import Strip
+    from nungil.inspection.picture import Picture
+    from nungil.pipeline import Classifier, Translator
+
+TRUST = "How far to trust it"
+Lens = Annotated[
+    str | None,
+    typer.Option(
+        "--lens",
+        metavar="NAME",
+        help="raw, value-norm, rollout, gradient-input, integrated-gradients or leave-one-out.",
+        rich_help_panel=TRUST,
+    ),
+]
+Honesty = Annotated[
+    Literal["short", "full", "none"] | None,
+    typer.Option(
+        "--honesty",
+        help="Three figures and a verdict (the default where they take a second or so), every figure, or none.",
+        rich_help_panel=TRUST,
+    ),
+]
+OtherMap = Annotated[
+    bool,
+    typer.Option(
+        "--other-map", help="Of a classifier: the most different map with the same answer.", rich_help_panel=TRUST
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of whatever is drawn.", rich_help_panel=TRUST)]
+
+
+class Chosen(NamedTuple):
+    """Which map of which text."""
+
+    text: str
+    target: str | None = None
+    layer: int | None = None
+    head: int | None = None
+    words: bool = False
+    seed: int = 1
+
+
+class Shown(NamedTuple):
+    """A picture, what is said below it, and all of it as plain values."""
+
+    picture: "Picture"
+    lines: tuple[str, ...]
+    plain: dict[str, Any]
+
+
+class Instead(NamedTuple):
+    """What was asked for in place of the map of attention."""
+
+    asked: Asked = Asked()
+    lens: str | None = None
+    other_map: bool = False
+    everywhere: bool = False
+
+    def check(self, chosen: Chosen) -> None:
+        """One question at a time."""
+        changes, edits = self.asked.changes(chosen.seed), self.asked.edits()
+        given = {
+            "--lens": self.lens is not None and not edits,  # a difference may be of any lens
+            "changes of attention": bool(changes),
+            "changes of the text": bool(edits),
+            "--other-map": self.other_map,
+        }
+        several = [name for name, one in given.items() if one]
+        if len(several) > 1:
+            raise UsageError(f"{' and '.join(several)} are two questions; ask one at a time")
+        if self.everywhere and not changes:
+            raise UsageError("--everywhere goes with --force, --move, --zero, --flatten or --permute")
+        if edits and chosen.target is not None:
+            raise UsageError("--target does not go with an edited text: its translation is the model's own")
+
+
+def shown_instead(model: "Translator | Classifier", chosen: Chosen, instead: Instead) -> Shown | None:
+    """What was asked for in place of the map of attention; None if nothing was."""
+    if instead.asked.changes(chosen.seed):
+        return _intervention(model, chosen, instead)
+    if instead.asked.edits():
+        return _difference(model, chosen, instead)
+    if instead.other_map:
+        return _other_map(model, chosen)
+    return None if instead.lens is None else _lens(model, chosen, instead.lens)
+
+
+def _lens(model: "Translator | Classifier", chosen: Chosen, lens: str) -> Shown:
+    found = model.lens(chosen.text, lens, chosen.target, layer=chosen.layer, head=chosen.head)
+    found = found.merged() if chosen.words else found
+    return Shown(found.picture(), (), found.to_json())
+
+
+def _intervention(model: "Translator | Classifier", chosen: Chosen, instead: Instead) -> Shown:
+    found = model.intervene(
+        chosen.text,
+        *instead.asked.changes(chosen.seed),
+        target=chosen.target,
+        layer=chosen.layer,
+        head=chosen.head,
+        everywhere=instead.everywhere,
+    )
+    return Shown(found.picture(), found.lines(), found.to_json())
+
+
+def _difference(model: "Translator | Classifier", chosen: Chosen, instead: Instead) -> Shown:
+    lens = instead.lens or "raw"
+    found = model.compare(chosen.text, *instead.asked.edits(), lens=lens, layer=chosen.layer, head=chosen.head)
+    found = replace(found, before=found.before.merged(), after=found.after.merged()) if chosen.words else found
+    return Shown(found.picture(), found.lines(), found.to_json())
+
+
+def _other_map(model: "Translator | Classifier", chosen: Chosen) -> Shown:
+    from nungil.pipeline import Translator
+
+    if isinstance(model, Translator):
+        raise UsageError("--other-map is for classifiers; a translator's rows depend on each other")
+    found = model.other_map(chosen.text, seed=chosen.seed)
+    return Shown(found.picture(), (), found.to_json())
+
+
+def honesty_of(model: "Translator | Classifier", chosen: Chosen, honesty: str | None) -> "Strip | None":
+    """The strip: where it was asked for, or where it costs next to nothing; None where there is none to be had."""
+    from nungil.inspection.measuring import PERMUTATIONS
+
+    if honesty == "none":
+        return None
+    if honesty is None:
+        strip = model.quick_honesty(chosen.text, chosen.target, layer=chosen.layer, head=chosen.head)
+        if strip is None:
+            say("How far to trust this map would take a while to measure: --honesty short, or full")
+        return strip
+    return model.honesty(
+        chosen.text,
+        chosen.target,
+        layer=chosen.layer,
+        head=chosen.head,
+        permutations=PERMUTATIONS if honesty == "full" else 0,
+        seed=chosen.seed,
+    )
+
+
+def strip_lines(strip: "Strip", full: bool) -> tuple[str, ...]:
+    """The strip as notes of a picture; in full, with a line for each row."""
+    if not full:
+        return strip.first()
+    rows = [
+        f"  {row.step} {row.token}: looks most at “{row.top}”; made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
+        f"{', another word' if row.flips else ''}; without it log p falls by {row.drop_top:.2f}"
+        for row in strip.rows
+    ]
+    return (*strip.first(), *strip.rest(), "Row by row:", *rows)
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "−")

@@ -1,0 +1,183 @@
+"""`nungil look` with lenses, honesty, changes, edits and badges, as users type and read it."""
+
+import json
+
+import pytest
+from command import invoke
+from model_folders import CLASSIFIER, ENGLISH, KOREAN, TRANSFORMER, classifier_folder, translator_folder
+
+TEXT = "I like snow"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return str(translator_folder(tmp_path / "model"))
+
+
+@pytest.fixture
+def labelling(tmp_path):
+    return str(classifier_folder(tmp_path / "classifier"))
+
+
+def look(*arguments):
+    found = invoke("look", *arguments)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def refused(*arguments):
+    found = invoke("look", *arguments)
+    assert (found.returncode, found.stdout) == (2, "")
+    return found.stderr
+
+
+def test_three_figures_and_a_verdict_stand_below_a_map(folder, labelling):
+    for model in (folder, labelling):
+        shown = look(model, TEXT)
+        for begins in ("Made even: ", "Erased: ", "Order: τ ", "Verdict: "):
+            assert sum(line.startswith(begins) for line in shown.splitlines()) == 1
+        assert "Recomputed" not in shown
+        assert "Verdict" not in look(model, TEXT, "--honesty", "none")
+
+
+def test_honesty_in_full(folder):
+    shown = look(folder, TEXT, "--honesty", "full")
+    assert "Among 100 permutations of each row (seed 1)" in shown
+    assert "Recomputed in NumPy from queries and keys" in shown
+    assert "Row by row:" in shown
+    plain = json.loads(look(folder, TEXT, "--honesty", "full", "--json"))
+    assert plain["permutations"] == 100
+    assert len(plain["rows"]) == plain["steps"]
+
+
+def test_a_map_of_self_attention_has_no_strip(tmp_path):
+    model = str(translator_folder(tmp_path / "transformer", TRANSFORMER))
+    assert "Verdict" in look(model, TEXT)
+    assert "Verdict" not in look(model, TEXT, "--kind", "self")
+    assert "--honesty is of the attention between" in refused(model, TEXT, "--kind", "self", "--honesty", "full")
+
+
+def test_a_lens(folder):
+    shown = look(folder, TEXT, "--lens", "leave-one-out")
+    assert shown.startswith("leave-one-out · the whole model")
+    assert "Lens: by how much log p of the written word falls when this word is taken out of the text." in shown
+    plain = json.loads(look(folder, TEXT, "--lens", "integrated-gradients", "--json"))
+    assert plain["delta"] < 0.01
+    assert "no lens rollout: its encoder does not attend" in refused(folder, TEXT, "--lens", "rollout")
+    assert "there is no lens 'gradient-imput'; did you mean gradient-input?" in refused(
+        folder, TEXT, "--lens", "gradient-imput"
+    )
+
+
+def test_a_lens_in_files(folder, tmp_path):
+    found = invoke("look", folder, TEXT, "--lens", "gradient-input", "--svg", str(tmp_path / "a.svg"))
+    assert (found.returncode, found.stdout) == (0, "")
+    assert "gradient-input" in (tmp_path / "a.svg").read_text()
+
+
+def test_a_model_without_attention_has_lenses(tmp_path):
+    plain = str(translator_folder(tmp_path / "plain", {"kind": "recurrent", "width": 10, "decoder": "plain"}))
+    assert look(plain, TEXT, "--lens", "gradient-input").startswith("gradient-input")
+    assert "plain decoder" in refused(plain, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [
+        ("--force", "1:snow", "step 1: all weight on “snow”"),
+        ("--force", "1:4", "step 1: all weight on word 4"),
+        ("--move", "1:snow>like", "step 1: the weight of “snow” moved to “like”"),
+        ("--zero", "1:snow", "step 1: no weight on “snow”"),
+        ("--flatten", "1", "step 1: the same weight on every word"),
+        ("--permute", "1", "step 1: the weights in another order (seed 1)"),
+    ],
+)
+def test_changes_of_attention(folder, option, given, said):
+    shown = look(folder, TEXT, option, given)
+    assert f"Changed: {said}." in shown
+    assert "Output before: " in shown
+    assert "Output after:  " in shown
+    plain = json.loads(look(folder, TEXT, option, given, "--json"))
+    assert plain["changes"] == [said]
+    assert plain["where"] == "cross attention · layer 0"
+
+
+def test_a_change_in_every_layer(tmp_path):
+    model = str(translator_folder(tmp_path / "transformer", TRANSFORMER))
+    plain = json.loads(look(model, TEXT, "--flatten", "1", "--everywhere", "--json"))
+    assert plain["where"] == "cross attention · every layer and head"
+    assert "--everywhere goes with --force" in refused(model, TEXT, "--everywhere")
+
+
+def test_edits_of_the_text(folder):
+    shown = look(folder, TEXT, "--swap", "snow=ship", "--insert", "like=a", "--delete", "I")
+    assert "Edited: “snow” swapped for “ship”; “I” deleted; “a” inserted after “like”." in shown
+    edits = ["--swap", "snow=ship", "--insert", "like=a", "--delete", "I", "--json"]
+    assert json.loads(look(folder, TEXT, *edits))["columns"] == ["<sos>", "−I", "like", "+a", "snow→ship", "<eos>"]
+    plain = json.loads(look(folder, TEXT, "--swap", "snow=ship", "--lens", "leave-one-out", "--json"))
+    assert plain["before"]["lens"] == "leave-one-out"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--force", "snow"], "--force snow: a step, from 1, and a word, with a colon between them, are expected"),
+        (["--force", "0:snow"], "steps count from 1; there is no step 0"),
+        (["--force", "1:rain"], "“rain” is not in the source"),
+        (["--move", "1:snow"], "as in --move '3:snow>rain'"),
+        (["--swap", "snow"], "--swap snow: two words with = between them are expected, as in --swap snow=rain"),
+        (["--swap", "snow=ship", "--target", "눈이"], "--target does not go with an edited text"),
+        (["--flatten", "99"], "there is no step 99"),
+        (["--flatten", "1", "--delete", "snow"], "are two questions; ask one at a time"),
+        (["--lens", "raw", "--flatten", "1"], "--lens and changes of attention are two questions"),
+        (["--other-map"], "--other-map is for classifiers"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(folder, arguments, said):
+    assert said in refused(folder, TEXT, *arguments)
+
+
+def test_another_map_of_a_classifier(labelling, tmp_path):
+    shown = look(labelling, TEXT, "--other-map")
+    assert "Other map: " in shown
+    assert json.loads(look(labelling, TEXT, "--other-map", "--json"))["tvd"] <= 0.01
+    pooled = str(classifier_folder(tmp_path / "mean", {**CLASSIFIER, "pooling": "mean"}))
+    assert "it pools by mean" in refused(pooled, TEXT, "--other-map")
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{one}\t{other}\tx\n" for one, other in zip(ENGLISH, KOREAN, strict=True)))
+    return str(path)
+
+
+def test_a_badge(folder, pairs):
+    found = invoke("look", folder, "--badge", "--data", pairs, "--columns", "1,2", "--limit", "3")
+    assert found.returncode == 0, found.stderr
+    assert "3 texts with attention as it is, even, permuted and random" in found.stderr
+    assert found.stdout.startswith("chrF ")
+    assert "Verdict: This model" in found.stdout
+    plain = json.loads(look(folder, "--badge", "--data", pairs, "--columns", "1,2", "--json"))
+    assert plain["sentences"] == 4
+
+
+def test_the_badges_of_two_seeds(folder, pairs, tmp_path):
+    other = str(translator_folder(tmp_path / "other"))
+    asked = ["--badge", "--also", other, "--data", pairs, "--columns", "1,2"]
+    shown = look(folder, *asked)
+    assert "Spread over 2 models: lowest, mean, highest." in shown
+    assert "Their maps of the same output differ by JSD" in shown
+    assert len(json.loads(look(folder, *asked, "--json"))["badges"]) == 2
+
+
+def test_a_badge_needs_texts_of_the_right_kind(folder, labelling, pairs):
+    assert "has kept no validation set; name texts with --data FILE" in refused(folder, "--badge")
+    assert "do not do the same" in refused(folder, "--badge", "--also", labelling, "--data", pairs, "--columns", "1,2")
+
+
+def test_help_stands_in_sections():
+    shown = invoke("look", "--help").stdout
+    for heading in ("Arguments:", "Options:", "How far to trust it:", "Change what it reads:"):
+        assert f"\n{heading}\n" in shown
+    assert shown.rindex("--force") > shown.index("Change what it looks at")
