@@ -117,6 +117,14 @@ def test_a_difference_cell_by_cell():
     assert found.to_json()["difference"] == picture.cells.tolist()
 
 
+def test_what_is_next_to_nothing_is_drawn_as_nothing():
+    before = LensMap("raw", ("x",), ("a", "b"), [[0.2, 0.8]], "weights")
+    found = Difference(before, LensMap("raw", ("x",), ("a", "b"), [[0.203, 0.794]], "weights"))
+    assert found.picture().cells.tolist() == [[0.0, pytest.approx(-0.006)]]
+    assert found.picture().notes[-1] == "Differences of less than 0.004 are left out."
+    assert found.to_json()["difference"] == [[pytest.approx(0.003), pytest.approx(-0.006)]]
+
+
 def test_no_difference_is_zero_everywhere():
     same = LensMap("raw", ("x",), ("a", "b"), [[0.25, 0.75]], "weights", output="x")
     found = Difference(same, same)

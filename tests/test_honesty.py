@@ -17,7 +17,7 @@ from nungil.inspection.badge import Badge, Spread
 from nungil.inspection.changing import Changing
 from nungil.inspection.example import Example
 from nungil.inspection.felt import drops_without_each, without
-from nungil.inspection.honesty import RowFigures, Strip, entropy_share
+from nungil.inspection.honesty import RowFigures, Strip, entropy_share, lost
 from nungil.inspection.intervention import place_of
 from nungil.inspection.judging import Metric, erasing_curve, judge
 from nungil.inspection.lenses import through
@@ -190,6 +190,7 @@ def test_three_figures_and_a_verdict_come_first():
         "Made even: p of the label changes by −0.50, and another label wins.",
         "Erased: without the word looked at most log p falls by 4.00; without another one it rises by 0.25.",
     )
+    assert (lost(-0.004), lost(-0.006), lost(None)) == ("falls by 0.00", "rises by 0.01", "falls by 0.00")
     assert strip.rest()[-2] == "Recomputed in NumPy from queries and keys, no weight is off by more than 1.0e-09."
     plain = strip.to_json()
     assert plain["means"]["kl"] == 1.0

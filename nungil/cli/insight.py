@@ -154,11 +154,13 @@ def honesty_of(model: "Translator | Classifier", chosen: Chosen, honesty: str | 
 
 def strip_lines(strip: "Strip", full: bool) -> tuple[str, ...]:
     """The strip as notes of a picture; in full, with a line for each row."""
+    from nungil.inspection.honesty import lost
+
     if not full:
         return strip.first()
     rows = [
         f"  {row.step} {row.token}: looks most at “{row.top}”; made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
-        f"{', another word' if row.flips else ''}; without it log p falls by {row.drop_top:.2f}"
+        f"{', another word' if row.flips else ''}; without it log p {lost(row.drop_top)}"
         for row in strip.rows
     ]
     return (*strip.first(), *strip.rest(), "Row by row:", *rows)

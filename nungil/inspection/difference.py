@@ -11,6 +11,7 @@ from nungil.inspection.lensmap import LensMap
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import Array
 
+SMALL = 0.005  # a share of the largest value that is no difference worth drawing
 Pairing = list[tuple[int | None, int | None]]  # places before and after; None where there is none
 
 
@@ -32,24 +33,34 @@ class Difference:
         """Both outputs."""
         return (f"Output before: {self.before.output}", f"Output after:  {self.after.output}")
 
+    def cells(self) -> Array:
+        """After minus before, exactly, (rows, columns) of both."""
+        rows, columns = self._rows(), self._columns()
+        after = _laid(self.after.values, [after for _, after in rows], [after for _, after in columns])
+        return after - _laid(self.before.values, [before for before, _ in rows], [before for before, _ in columns])
+
     def picture(self) -> Picture:
-        """Signed: above 0 is looked at more than before."""
-        rows, columns = paired(self.before.rows, self.after.rows), self._columns()
+        """Signed: above 0 is looked at more than before. What is next to nothing is drawn as nothing."""
+        rows, columns, cells = self._rows(), self._columns(), self.cells()
+        largest = max(abs(self.before.values).max(), abs(self.after.values).max())
         notes = (
             f"Edited: {'; '.join(self.edits)}." if self.edits else "Two texts.",
             f"Lens: {self.before.measures}; after minus before.",
             f"Reading: {self.before.reading}. Merging: {self.before.merge}.",
             "Words: a→b was replaced, −a is gone, +b is new; one that is not there counts as 0.",
+            f"Differences of less than {SMALL * largest:.2g} are left out.",
         )
         return Picture(
             f"difference · {self.before.lens} · {self.before.where}",
             labels(rows, self.before.rows, self.after.rows),
             labels(columns, self.before.columns, self.after.columns),
-            _laid(self.after.values, [after for _, after in rows], [after for _, after in columns])
-            - _laid(self.before.values, [before for before, _ in rows], [before for before, _ in columns]),
+            np.where(abs(cells) < SMALL * largest, 0.0, cells),
             notes,
             signed=True,
         )
+
+    def _rows(self) -> Pairing:
+        return paired(self.before.rows, self.after.rows)
 
     def _columns(self) -> Pairing:
         """As the edits have it; where pieces were merged since, by the words that stayed."""
@@ -66,7 +77,7 @@ class Difference:
             "after": self.after.to_json(),
             "rows": list(drawn.rows),
             "columns": list(drawn.columns),
-            "difference": drawn.cells.tolist(),
+            "difference": self.cells().tolist(),
         }
 
 

@@ -102,7 +102,7 @@ class Strip:
 
     def first(self) -> tuple[str, ...]:
         """Three figures and the verdict."""
-        top, other = (_lost(self.mean(figure)) for figure in ("drop_top", "drop_random"))
+        top, other = (lost(self.mean(figure)) for figure in ("drop_top", "drop_random"))
         return (
             self._even(),
             f"Erased: without the word looked at most log p {top}; without another one it {other}.",
@@ -174,9 +174,10 @@ def _tau(number: float | None) -> str:
     return "–" if number is None else f"{number:.2f}".replace("-", "−")
 
 
-def _lost(number: float | None) -> str:
+def lost(number: float | None) -> str:
     """`falls by 4.00`, or rises."""
-    return f"{'falls' if (number or 0) >= 0 else 'rises'} by {abs(number or 0):.2f}"
+    rounded = round(number or 0.0, 2)
+    return f"{'rises' if rounded < 0 else 'falls'} by {abs(rounded):.2f}"
 
 
 def _number(number: float | None) -> str:
