@@ -10,6 +10,7 @@ import torch
 from numpy.random import Generator
 
 from nungil.batches.batch import LabelledBatch, PairBatch, pad, surround
+from nungil.decoding.constraints import Constraints
 from nungil.decoding.greedy import greedy
 from nungil.model.build import build_classifier, build_translator
 from nungil.model.classifier import AttentionClassifier, ClassifierSettings
@@ -159,7 +160,7 @@ def predictions_of(batch: PairBatch | LabelledBatch) -> int:
 def tokens_right(model, batch: PairBatch) -> float:
     """The share of tokens in their right place; one that is missing or too many is wrong."""
     lengths = batch.target_keep.sum(dim=1) - 1  # without <eos>
-    written = greedy(model, batch.source, batch.source_keep, lengths + SPARE)
+    written = greedy(model, batch.source, batch.source_keep, Constraints(lengths + SPARE))
     right = places = 0
     for found, length, out in zip(written, lengths, batch.target_out, strict=True):
         expected = out[:length].tolist()
