@@ -10,6 +10,7 @@ from small_models import TARGET, TRANSLATORS, B, source_batch
 from nungil.decoding.beam import beam_search, length_penalty
 from nungil.decoding.constraints import Constraints, padded_prefix, repeats
 from nungil.decoding.greedy import greedy
+from nungil.decoding.native import search_batch
 from nungil.decoding.sampling import Sampler, nucleus
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.top import top, top_sums
@@ -218,6 +219,34 @@ def test_a_prefix_stands_first_and_a_whole_target_is_all(name):
         assert other.log_probabilities == pytest.approx(again, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["luong, fed", "transformer"])
+@pytest.mark.parametrize(
+    ("prefix", "rules"),
+    [([5, 5, 6], {"no_repeat": 1}), ([5, 6, 5, 6], {"no_repeat": 2}), ([5, 6, EOS], {"shortest": 5})],
+    ids=str,
+)
+def test_a_prefix_is_above_all_other_rules(name, prefix, rules):
+    model, (source, keep) = model_of(name), source_batch()
+    constraints = Constraints(torch.full((B,), 9), prefix=padded_prefix([prefix] * B), **rules)
+    for settings in (SearchSettings(beam=1), SearchSettings(beam=3), SearchSettings(sample=True)):
+        for row, (one,) in enumerate(search_batch(model, source, keep, constraints, settings)):
+            assert [*one.ids, *[EOS] * one.finished][: len(prefix)] == prefix
+            again = read_again(model, source[[row]], keep[[row]], one)
+            assert one.log_probabilities == pytest.approx(again, abs=1e-9)
+            rest = one.ids[len(prefix) :]
+            assert len(one.ids) == 2 if prefix[-1] == EOS else len(rest) > 0
+
+
+def test_where_every_word_would_come_twice_there_is_only_the_end():
+    """More tokens are asked for than there are."""
+    model, (source, keep) = model_of("luong"), source_batch()
+    constraints = Constraints(torch.full((B,), 3 * TARGET), shortest=2 * TARGET, no_repeat=1)
+    for settings in (SearchSettings(beam=1), SearchSettings(beam=2), SearchSettings(sample=True)):
+        for (one,) in search_batch(model, source, keep, constraints, settings):
+            assert sorted(one.ids) == [1, *range(4, TARGET)]
+            assert one.finished
+
+
 # Sampling
 
 
@@ -237,6 +266,21 @@ def test_tokens_are_drawn_as_often_as_they_are_probable():
     hot = Sampler(SearchSettings(sample=True, temperature=2.0))(probabilities.log().expand(40_000, 4))
     evened = probabilities.sqrt() / probabilities.sqrt().sum()
     assert (hot.bincount() / 40_000).tolist() == pytest.approx(evened.tolist(), abs=0.01)
+
+
+def test_no_draw_of_a_seed_is_a_draw_of_another_seed_or_batch():
+    model, (source, keep) = model_of("luong"), source_batch()
+    longest, drawn = Constraints(torch.full((B,), 20), shortest=20), []
+    for seed, batch in itertools.product((1, 2, 3), (0, 1)):
+        settings = SearchSettings(sample=True, seed=seed, n_best=4)
+        found = search_batch(model, source, keep, longest, settings, batch)
+        drawn += [tuple(one.ids) for ranked in found for one in ranked]
+    assert len(set(drawn)) == len(drawn) == 3 * 2 * 4 * B
+
+
+def test_a_low_temperature_draws_the_most_probable():
+    scores = torch.tensor([0.2, 0.3, 0.26, 0.24]).log().expand(500, 4)
+    assert set(Sampler(SearchSettings(sample=True, temperature=1e-6))(scores).tolist()) == {1}
 
 
 def test_only_the_most_probable_are_drawn_from():
@@ -280,7 +324,15 @@ def test_the_largest_sums_are_those_that_sorting_finds(rows, size, count):
     [
         ({"beam": 2, "n_best": 3}, "n_best 3 is more than the beam of 2 can give; make the beam as large"),
         ({"temperature": 0.5, "top_p": 0.9}, "temperature, top_p: only for drawing; add sample"),
+        ({"seed": 3}, "seed: only for drawing; add sample"),
+        (
+            {"sample": True, "beam": 5, "length_penalty": 1.0, "coverage_penalty": 0.0, "exhaustive": False},
+            "beam, coverage_penalty, exhaustive, length_penalty: only for searching; leave out sample",
+        ),
+        ({"sample": True, "temperature": 1e-45}, "temperature: input should be greater than or equal to 0.000001"),
         ({"shortest": 5, "longest": 4}, "longest 4 is less than shortest 5"),
+        ({"longest": 10**12}, "longest: input should be less than or equal to 100000"),
+        ({"shortest": 10**12}, "shortest: input should be less than or equal to 100000"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(given, mistake):

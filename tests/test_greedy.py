@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from small_models import TRANSLATORS, B, S, source_batch
 
 from nungil.decoding.constraints import Constraints
-from nungil.decoding.greedy import greedy
+from nungil.decoding.greedy import ROOM, greedy
 from nungil.model.results import Stepped
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
@@ -38,6 +38,7 @@ class Count:
 class CountingDown:
     """Writes 4 + n, …, 6, 5, 4 and then the end, where n is the source's first id. Every word costs log 0.2."""
 
+    vocabulary: int = V
     sizes: list[int] = field(default_factory=list)  # of the batch, at each step
 
     def start(self, source, keep, eye=None):
@@ -50,7 +51,7 @@ class CountingDown:
         begun = last == SOS
         assert bool((begun | (last == state.left + 5) | (state.left < 0)).all()), "each row goes on with its own word"
         token = torch.where(state.left >= 0, state.left + 4, EOS)
-        probabilities = torch.zeros(len(last), V, dtype=torch.float64)
+        probabilities = torch.zeros(len(last), self.vocabulary, dtype=torch.float64)
         probabilities[torch.arange(len(last)), token] = 0.2
         probabilities[:, [PAD, SOS]] = 0.4  # tempting, and never written
         return Stepped(probabilities.log(), Count(state.left - 1))
@@ -80,6 +81,15 @@ def test_a_sentence_has_no_more_words_than_its_limit():
     assert [one.finished for one in found] == [False, True, True, True]
     assert found[0].log_probability == pytest.approx(2 * math.log(0.2)), "what was not written is not paid for"
     assert found[1].log_probability == pytest.approx(2 * math.log(0.2)), "an end just at the limit is an end"
+
+
+def test_there_is_room_for_all_that_is_written_and_not_for_all_that_might_be():
+    """10¹⁵ tokens of three sentences would be petabytes."""
+    starts = [ROOM + 3, 0, 2 * ROOM + 5]
+    source = torch.tensor(starts)[:, None]
+    found = greedy(CountingDown(V + 3 * ROOM), source, source > -1, Constraints(torch.full((3,), 10**15)))
+    assert [one.ids for one in found] == [list(range(start + 4, 3, -1)) for start in starts]
+    assert [len(one.log_probabilities) for one in found] == [start + 2 for start in starts]
 
 
 def test_sentences_that_have_ended_leave_the_batch_when_they_are_a_quarter_of_it():

@@ -13,13 +13,14 @@ from torch.nn import functional
 
 from nungil.attention import coverage_loss
 from nungil.batches.batch import LabelledBatch, PairBatch
+from nungil.batches.chance import seed_of
 from nungil.batches.order import Order
 from nungil.errors import DivergedError
 from nungil.training.course import BEGINNING, Place, updates
 from nungil.training.losses import Loss, classification_loss, cross_entropy, translation_loss
 from nungil.training.optimizer import OptimizerSettings, make_optimizer
 from nungil.training.schedule import ScheduleSettings, rate_at
-from nungil.training.steps import PATIENCE, Group, Rules, seed_of, train
+from nungil.training.steps import PATIENCE, Group, Rules, train
 from nungil.training.stopping import Stopper
 
 N, V = 11, 7

@@ -51,6 +51,42 @@ def test_json_has_all_that_is_known(model, article):
     assert [len(one["n_best"]) for one in objects] == [2, 0, 2, 2, 2]
 
 
+def test_no_part_of_a_long_input_repeats_the_draws_of_another(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "CHUNK", 7)
+    (tmp_path / "same.txt").write_text("I like snow\n" * 21)
+    asked = ["translate", str(model), str(tmp_path / "same.txt"), "--sample", "--shortest", "9"]
+    found = invoke(*asked)
+    lines = found.stdout.splitlines()
+    assert len({tuple(lines[start : start + 7]) for start in (0, 7, 14)}) == 3
+    assert invoke(*asked).stdout == found.stdout
+    assert lines[:7] == [one.text for one in load(model).translate(["I like snow"] * 7, sample=True, shortest=9)]
+
+
+def test_translations_begin_with_a_prefix(model, article):
+    asked = ["translate", str(model), str(article), "--prefix", "나는 눈을"]
+    found = invoke(*asked)
+    assert found.stdout.split("\n")[:-1] == [one.text for one in load(model).translate(LINES, prefix="나는 눈을")]
+    whole = invoke(*asked[:-1], "눈이 내렸다<eos>")
+    assert whole.stdout.split("\n")[:-1] == ["눈이 내렸다" if line else "" for line in LINES]
+    refused = invoke(*asked[:-1], "zebra")
+    assert refused.returncode == 2
+    assert "prefix: not in the model's vocabulary, so that it cannot be written: zebra" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--beam", "1", "--longest", "1000000000000"], "longest: input should be less than or equal to 100000"),
+        (["--sample", "--temperature", "1e-45"], "temperature: input should be greater than or equal to 0.000001"),
+        (["--seed", "3"], "seed: only for drawing; add sample"),
+        (["--sample", "--beam", "4"], "beam: only for searching; leave out sample"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(tmp_path, options, said):
+    found = invoke("translate", str(tmp_path / "nothing"), *options)
+    assert (found.returncode, found.stderr) == (2, f"nungil: nungil translate:\n- {said}\n")
+
+
 def test_what_cannot_be_meant_is_refused_before_the_model_is_read(tmp_path):
     found = invoke("translate", str(tmp_path / "nothing"), "--n-best", "9")
     assert found.returncode == 2

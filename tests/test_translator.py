@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from model_folders import LUONG, TRANSFORMER, translator_folder
 
+from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
-from nungil.errors import ConfigError
+from nungil.errors import ConfigError, UsageError
 from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import load
 from nungil.pipeline.translator import copied, joined_links
@@ -49,6 +51,75 @@ def test_draws_are_repeatable_and_differ_by_seed(translator):
     assert [one.score for one in several.n_best] == sorted((one.score for one in several.n_best), reverse=True)
 
 
+def test_parts_of_a_longer_input_have_draws_of_their_own(translator):
+    drawn = [
+        tuple(one.text for one in translator.translate(TEXTS * 3, sample=True, first=first, shortest=9, longest=9))
+        for first in (0, 0, 1_000, 2_000)
+    ]
+    assert (
+        drawn[0]
+        == drawn[1]
+        == tuple(one.text for one in translator.translate(TEXTS * 3, sample=True, shortest=9, longest=9))
+    )
+    assert len(set(drawn)) == 3
+
+
+@pytest.mark.parametrize("copies", [1, 50])
+def test_draws_are_the_same_whatever_the_threads(translator, copies, monkeypatch):
+    drawn, seen, draw = [], set(), Sampler.__call__
+
+    def watched(self, scores):
+        seen.add(torch.get_num_threads())
+        return draw(self, scores)
+
+    monkeypatch.setattr(Sampler, "__call__", watched)
+    for threads in (3, 1):
+        torch.set_num_threads(threads)
+        drawn.append(translator.translate(TEXTS * copies, sample=True, longest=5))
+        assert torch.get_num_threads() == threads
+    assert drawn[0] == drawn[1]
+    assert seen == {1}, "sums of several threads are rounded otherwise"
+
+
+def test_a_translation_begins_with_what_is_given(translator):
+    for options in ({"beam": 1}, {}, {"sample": True}, {"no_repeat": 1, "shortest": 6}, {"longest": 1}):
+        for one in translator.translate(TEXTS, prefix=" 눈을  눈을 ", **options):
+            assert one.text.startswith("눈을 눈을")
+            assert one.tokens[:2] == ("눈을", "눈을")
+    plain = translator.translate(TEXTS)
+    found = translator.translate(TEXTS, prefix=["배를", None, ""])
+    assert found[0].tokens[0] == "배를"
+    assert [one.text for one in found[1:]] == [one.text for one in plain[1:]]
+    (two,) = translator.translate("I like snow. We saw a ship.", prefix="배를")
+    (second,) = translator.translate("We saw a ship.")
+    assert two.text.startswith("배를")
+    assert two.text.endswith(second.text), "only what comes first begins with it"
+    assert translator.translate("", prefix="배를")[0].text == ""
+
+
+def test_a_whole_translation_is_scored(translator):
+    text, target = "I like snow. We saw a ship.", "나는 눈을 좋아한다"
+    for options in ({"beam": 1}, {}, {"sample": True}, {"shortest": 9}, {"longest": 2}):
+        (found,) = translator.translate(text, prefix=f"{target}<eos>", **options)
+        assert (found.text, found.finished) == (target, True)
+        assert found.score == pytest.approx(translator.look(text, target=target).score, abs=1e-5)
+        assert len(found.probabilities) == 4
+
+
+def test_a_prefix_that_cannot_be_written_is_refused(translator):
+    with pytest.raises(UsageError) as caught:
+        translator.translate(TEXTS, prefix="나는 zebras 눈을 quokkas")
+    assert str(caught.value) == ("prefix: not in the model's vocabulary, so that it cannot be written: zebras, quokkas")
+    with pytest.raises(UsageError) as caught:
+        translator.translate(TEXTS, prefix=["나는", "눈을"])
+    assert str(caught.value) == "prefix: 2 prefixes for 3 texts; give one for each, or one text for all"
+
+
+def test_more_tokens_than_usual_can_be_asked_for(translator):
+    for one in translator.translate(TEXTS, shortest=60, beam=2):
+        assert len(one.tokens) >= 60
+
+
 def test_options_and_settings_are_the_same_and_mistakes_are_named(translator):
     assert translator.translate(TEXTS, beam=3) == translator.translate(TEXTS, SearchSettings(beam=3))
     with pytest.raises(ConfigError) as caught:
@@ -61,6 +132,8 @@ def test_a_paragraph_is_translated_sentence_by_sentence_and_its_breaks_stay(tran
     (found,) = translator.translate("  I like snow. We saw a ship!\n\nA pear ")
     assert found.text == f"{first} {second}\n\n{third}".strip()
     assert found.source == "I like snow. We saw a ship!\n\nA pear"
+    (outer,) = translator.translate("\n\nI like snow. We saw a ship!\n\nA pear\n")
+    assert (outer.text, outer.source) == (found.text, found.source), "a text ends where its words do"
     (whole,) = translator.translate("I like snow. We saw a ship!", split=False)
     assert whole.source_tokens.count("<eos>") == 1
     assert found.source_tokens.count("<eos>") == 3

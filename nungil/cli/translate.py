@@ -38,6 +38,9 @@ def translate(
     shortest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at least.")] = None,
     longest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at most.")] = None,
     no_repeat: Annotated[int | None, typer.Option(metavar="N", help="No run of N tokens twice.")] = None,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What each translation begins with; to the end, with <eos>.")
+    ] = None,
     precision: Annotated[
         Literal["fp32", "bf16"] | None, typer.Option(help="fp32; bf16 is faster for wide models, where there is such.")
     ] = None,
@@ -64,7 +67,7 @@ def translate(
         **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat, "precision": precision},
     }
     options = {name: value for name, value in given.items() if value is not None}
-    _translate(folder, files or [], out, options, Shown(as_json, scores, align, split), Run(engine, compute))
+    _translate(folder, files or [], out, options, Shown(as_json, scores, align, split), Run(engine, compute, prefix))
 
 
 def _translate(
@@ -86,7 +89,9 @@ def _translate(
     seen: list[str] = []
 
     def answer(lines: list[str], number: int) -> list[str]:
-        found = model.translate(lines, search, split=shown.split, align=shown.links)
+        found = model.translate(
+            lines, search, split=shown.split, align=shown.links, prefix=run.prefix, first=number - 1
+        )
         for place, one in enumerate(found, number):
             _warn(place, one, model)
         seen.extend(one.source for one in found[:1])
@@ -100,10 +105,11 @@ def _translate(
 
 
 class Run(NamedTuple):
-    """Who searches, and in what numbers."""
+    """Who searches, in what numbers, and what translations begin with."""
 
     engine: Literal["nungil", "ctranslate2"]
     compute: str | None
+    prefix: str | None
 
 
 class Shown:

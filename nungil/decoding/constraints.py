@@ -15,7 +15,7 @@ NEVER = [PAD, SOS]  # no target holds them, so none is written
 
 @dataclass(frozen=True)
 class Constraints:
-    """For a batch of sentences. A prefix that ends in `<eos>` is a whole translation."""
+    """For a batch of sentences. A prefix that ends in `<eos>` is a whole translation; it is above all other rules."""
 
     longest: Int[Tensor, " A"]
     shortest: int = 0
@@ -27,15 +27,30 @@ class Constraints:
     ) -> Float[Tensor, "N V"]:
         """Set what may not come next to −∞, in place. `sentences` tells whose hypothesis each row is."""
         length = written.shape[1]
+        early, again = length < self.shortest, 0 < self.no_repeat <= length
+        forced = self._forced(scores, length, sentences)  # before any of it is hidden
+        end = scores[:, EOS].clone() if early and again else None
         scores[:, NEVER] = -torch.inf
-        if length < self.shortest:
+        if early:
             scores[:, EOS] = -torch.inf
-        if 0 < self.no_repeat <= length:
+        if again:
             rows, tokens = repeats(written, self.no_repeat)
             scores[rows, tokens] = -torch.inf
-        if self.prefix is not None and length < self.prefix.shape[1]:
-            _force(scores, self.prefix[sentences, length])
+        if end is not None:  # where every word would come twice, there is only the end
+            scores[:, EOS] = torch.where(scores.amax(dim=1) == -torch.inf, end, -torch.inf)
+        if forced is not None:
+            rows, tokens, costs = forced
+            scores[rows] = -torch.inf
+            scores[rows, tokens] = costs
         return scores
+
+    def _forced(self, scores: Tensor, length: int, sentences: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
+        """The rows whose next token is given, that token, and what it costs."""
+        if self.prefix is None or length >= self.prefix.shape[1]:
+            return None
+        tokens = self.prefix[sentences, length]
+        rows = (tokens != PAD).nonzero()[:, 0]
+        return rows, tokens[rows], scores[rows, tokens[rows]]
 
     def select(self, sentences: Int[Tensor, " N"]) -> "Constraints":
         """Those of some sentences."""
@@ -49,14 +64,6 @@ def repeats(written: Int[Tensor, "N t"], size: int) -> tuple[Int[Tensor, " R"], 
     ending = written[:, written.shape[1] - size + 1 :]
     rows, places = (runs[..., :-1] == ending[:, None]).all(dim=-1).nonzero(as_tuple=True)
     return rows, runs[rows, places, -1]
-
-
-def _force(scores: Tensor, tokens: Int[Tensor, " N"]) -> None:
-    """Leave only this token, where there is one."""
-    rows = (tokens != PAD).nonzero()[:, 0]
-    kept = scores[rows, tokens[rows]]
-    scores[rows] = -torch.inf
-    scores[rows, tokens[rows]] = kept
 
 
 def padded_prefix(rows: Sequence[Sequence[int]]) -> Int[Tensor, "A P"]:

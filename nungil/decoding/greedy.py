@@ -6,6 +6,7 @@ from typing import TypeVar
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from nungil.attention import Eye
 from nungil.decoding.constraints import Constraints
@@ -16,6 +17,7 @@ from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 S = TypeVar("S", bound=State)
+ROOM = 64  # tokens that there is room for at first
 Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
 
 
@@ -41,9 +43,11 @@ def greedy(
     rows = torch.arange(len(source))
     last, running = torch.full_like(rows, SOS), torch.ones_like(rows, dtype=torch.bool)
     most = int(constraints.longest.max())
-    written = torch.full((len(rows), most + 1), PAD)
-    paid = torch.zeros(len(rows), most + 1, dtype=torch.float64)
+    written = torch.full((len(rows), min(most + 1, ROOM)), PAD)
+    paid = torch.zeros(written.shape, dtype=torch.float64)
     for length in range(most + 1):
+        if length == written.shape[1]:  # few sentences are as long as they may be: room grows with what is written
+            written, paid = pad(written, (0, length), value=PAD), pad(paid, (0, length))
         stepped = model.step(last, state, eye)
         state = stepped.state
         scores = constraints.hide(stepped.log_probs, written[rows, :length], rows)

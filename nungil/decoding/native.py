@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from nungil.batches.batch import pad
+from nungil.batches.chance import seed_of
 from nungil.decoding.beam import beam_search
 from nungil.decoding.constraints import Constraints, padded_prefix
 from nungil.decoding.found import Found
@@ -70,7 +71,7 @@ class Native:
             with computing_in(settings.precision):
                 return search_batch(self.model, source, keep, constraints, settings, places[0])
 
-        with _workers(len(batches)) as pool:
+        with _workers(len(batches), one_thread=settings.sample) as pool:
             for places, found in zip(batches, pool.map(work, batches), strict=True):
                 for place, one in zip(places, found, strict=True):
                     answers[place] = one
@@ -89,7 +90,7 @@ def search_batch(
     if settings.sample:
         drawn = []
         for number in range(settings.n_best):
-            sampler = Sampler(settings, settings.seed + 1_000_003 * draw + number)
+            sampler = Sampler(settings, seed_of(settings.seed, draw, number))
             drawn.append(greedy(model, source, keep, constraints, sampler))
         return [sorted(row, key=lambda one: -one.score) for row in zip(*drawn, strict=True)]
     if settings.beam == 1:
@@ -110,7 +111,7 @@ def batches_of(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
 def batch_size(sentences: int, settings: SearchSettings) -> int:
     """How many sentences make a batch: as many batches as keep all threads at work until the end.
 
-    What is drawn depends on the batch, and should not depend on the machine: there, batches are always as large.
+    What is drawn depends on the batch, and should not depend on the threads: there, batches are always as large.
     """
     if settings.sample:
         return SENTENCES
@@ -124,15 +125,19 @@ def even_rows(count: int, most: int, threads: int) -> int:
 
 
 @contextmanager
-def _workers(batches: int) -> Iterator[ThreadPoolExecutor]:
-    """As many as torch has threads; while several work, each has one."""
+def _workers(batches: int, one_thread: bool) -> Iterator[ThreadPoolExecutor]:
+    """As many as torch has threads; while several work, each has one.
+
+    One that works alone has them all, unless `one_thread` is asked for: sums of several threads are rounded otherwise.
+    """
     threads = torch.get_num_threads()
     several = min(threads, batches)
-    if several > 1:
+    one_each = several > 1 or one_thread
+    if one_each:
         torch.set_num_threads(1)
     try:
         with ThreadPoolExecutor(max(1, several), thread_name_prefix="search") as pool:
             yield pool
     finally:
-        if several > 1:
+        if one_each:
             torch.set_num_threads(threads)

@@ -5,6 +5,10 @@ from pydantic import Field, model_validator
 from nungil.model.products import Precision
 from nungil.settings import Settings
 
+MOST = 100_000  # tokens that anybody may ask for
+DRAWING = {"temperature", "top_k", "top_p", "seed"}
+SEARCHING = {"beam", "length_penalty", "coverage_penalty", "exhaustive"}
+
 
 class SearchSettings(Settings):
     """Which of all sentences that a model could write is taken for its translation."""
@@ -19,14 +23,16 @@ class SearchSettings(Settings):
     )
     exhaustive: bool = Field(False, description="Go on until no beginning can become better than what has ended.")
     sample: bool = Field(False, description="Draw each token instead of searching for the best.")
-    temperature: float = Field(1.0, gt=0, le=100, description="Of drawing: below 1 it is bolder, above 1 more even.")
+    temperature: float = Field(1.0, ge=1e-6, le=100, description="Of drawing: below 1 it is bolder, above 1 more even.")
     top_k: int = Field(0, ge=0, description="Draw only from this many of the most probable tokens; 0: from all.")
     top_p: float = Field(
         1.0, gt=0, le=1, description="Draw only from the most probable tokens that come to this share."
     )
     seed: int = Field(1, ge=0, lt=2**63, description="Of drawing.")
-    shortest: int = Field(0, ge=0, description="Tokens that a translation has at least.")
-    longest: int | None = Field(None, ge=1, description="Tokens at most; by default by the length of the source.")
+    shortest: int = Field(0, ge=0, le=MOST, description="Tokens that a translation has at least.")
+    longest: int | None = Field(
+        None, ge=1, le=MOST, description="Tokens at most; by default by the length of the source."
+    )
     no_repeat: int = Field(0, ge=0, le=100, description="No run of so many tokens is written twice; 0: it may be.")
     precision: Precision = Field(
         "fp32", description="bf16 is faster for wide models where the processor has it; near-ties may fall otherwise."
@@ -39,9 +45,11 @@ class SearchSettings(Settings):
             mistakes.append(
                 f"n_best {self.n_best} is more than the beam of {self.beam} can give; make the beam as large"
             )
-        drawing = self.model_fields_set & {"temperature", "top_k", "top_p"}
+        drawing, searching = self.model_fields_set & DRAWING, self.model_fields_set & SEARCHING
         if drawing and not self.sample:
             mistakes.append(f"{', '.join(sorted(drawing))}: only for drawing; add sample")
+        if searching and self.sample:
+            mistakes.append(f"{', '.join(sorted(searching))}: only for searching; leave out sample")
         if self.longest is not None and self.longest < self.shortest:
             mistakes.append(f"longest {self.longest} is less than shortest {self.shortest}")
         if mistakes:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from nungil.batches.chance import seed_of
 from nungil.decoding.beam import beam_search
 from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
@@ -29,6 +30,7 @@ from nungil.model.build import TranslatorModel
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
+from nungil.pipeline.prefixes import Prefix, prefix_ids
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
 from nungil.records import Translation
 from nungil.settings import build_settings
@@ -58,20 +60,32 @@ class Translator(TranslatorInsight):
         *,
         split: bool = True,
         align: bool = False,
+        prefix: Prefix = None,
+        first: int = 0,
         **options: Any,
     ) -> list[Translation]:
         """A translation for each text, in the same order. An empty text stays empty.
 
         `options` are those of `SearchSettings`: `beam=1`, `n_best=3`, `sample=True, seed=7` … A text of several
-        sentences is translated sentence by sentence, unless `split` is off. With `align`, each has its word links.
+        sentences is translated sentence by sentence, unless `split` is off; what stands between them, line breaks too,
+        is kept, white space at the ends of the text is not. With `align`, each has its word links. A `prefix`, one for
+        all or one for each, is what translations begin with; one that ends in `<eos>` is the whole translation. Where
+        texts are part of more, `first` is the place of the first one: each part has draws of its own.
         """
         if align and not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
         settings = search or build_settings(options, SearchSettings, "translate")
+        if settings.sample:
+            settings = settings.model_copy(update={"seed": seed_of(settings.seed, first)})
         given = [text.strip() if split else text for text in ([texts] if isinstance(texts, str) else texts)]
-        parts = [sentences_of(text) if split else [Sentence(text, "")] for text in given]
+        begun = prefix_ids(prefix, len(given), self.tokenizers.target)
+        parts = [
+            sentences_of(text) if split and EOS not in ids else [Sentence(text, "")]
+            for text, ids in zip(given, begun, strict=True)
+        ]
         sentences = many([part.text for part in chain.from_iterable(parts)])
-        found = iter(self._sentences(sentences, settings, align))
+        prefixes = [[] if place else ids for cut, ids in zip(parts, begun, strict=True) for place in range(len(cut))]
+        found = iter(self._sentences(sentences, settings, align, prefixes))
         return [joined([next(found) for _ in cut], cut) for cut in parts]
 
     def look(self, text: str, target: str | None = None) -> AttentionRecord:
@@ -177,25 +191,32 @@ class Translator(TranslatorInsight):
             self.model(ids, keep, target, recorder)
         return recorder
 
-    def _sentences(self, texts: Sequence[str], settings: SearchSettings, align: bool) -> list[Translation]:
+    def _sentences(
+        self, texts: Sequence[str], settings: SearchSettings, align: bool, prefixes: Sequence[Sequence[int]]
+    ) -> list[Translation]:
         """Each by itself; those that are empty stay so."""
         encoded = {place: encode(text, self.tokenizers.source, self.config) for place, text in enumerate(texts) if text}
-        found = dict(zip(encoded, self._search(list(encoded.values()), settings), strict=True))
+        begun = [prefixes[place] for place in encoded]
+        found = dict(zip(encoded, self._search(list(encoded.values()), settings, begun), strict=True))
         return [
             self._ranked(text, encoded[place], found[place], align) if place in found else EMPTY
             for place, text in enumerate(texts)
         ]
 
-    def _search(self, encoded: Sequence[Marked], settings: SearchSettings) -> list[list[Found]]:
+    def _search(
+        self, encoded: Sequence[Marked], settings: SearchSettings, prefixes: Sequence[Sequence[int]] = ()
+    ) -> list[list[Found]]:
         sources = [one.ids for one in encoded]
         longest = [self._longest(ids, settings) for ids in sources]
+        if any(prefixes):
+            longest = [max(most, len(prefix)) for most, prefix in zip(longest, prefixes, strict=True)]
         with evaluating(self.model):
             engine: Searcher = self.engine or Native(self.model)
-            return engine.search(sources, longest, settings)
+            return engine.search(sources, longest, settings, prefixes if any(prefixes) else None)
 
     def _longest(self, ids: Sequence[int], settings: SearchSettings) -> int:
         """How many tokens the translation of a source may have."""
-        return settings.longest or math.ceil(self.config.stretch * len(ids)) + MORE
+        return settings.longest or max(math.ceil(self.config.stretch * len(ids)), settings.shortest) + MORE
 
     def _watched_search(self, encoded: Marked) -> tuple[Found, BeamTree | None]:
         """What is found, and the beam it was found by, if the search is nungil's own."""

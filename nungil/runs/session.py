@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from nungil.batches.ahead import ahead
+from nungil.batches.chance import seed_of
 from nungil.batches.order import Order
 from nungil.decoding.settings import SearchSettings
 from nungil.errors import CheckpointError, DivergedError, StoppedError
@@ -48,7 +49,7 @@ from nungil.training.optimizer import make_optimizer
 from nungil.training.ranks import ALONE, Ranks
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings
-from nungil.training.steps import Rules, Step, seed_of, train
+from nungil.training.steps import Rules, Step, train
 from nungil.training.stopping import Mark, Stopper
 
 

@@ -1,6 +1,5 @@
 """The training loop as an iterator: a step is one update, and whoever asks for steps decides what to do in between."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
@@ -8,6 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 import torch
 from torch import nn
 
+from nungil.batches.chance import seed_of
 from nungil.batches.order import Rows
 from nungil.errors import DivergedError
 from nungil.training.course import Place
@@ -115,9 +115,3 @@ def _accumulate(
     loss = loss_of(batch)
     (loss.total / predictions).backward()  # type: ignore[no-untyped-call]
     return loss
-
-
-def seed_of(*numbers: int) -> int:
-    """One seed from many numbers, spread well: neighbours have nothing in common."""
-    digest = hashlib.blake2b(" ".join(map(str, numbers)).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
