@@ -21,7 +21,8 @@ def plain(found: "Scored", samples: int, seed: int) -> dict[str, Any]:
     """Every number, for a program."""
     task = "translate" if isinstance(found.report, TranslationReport) else "classify"
     about = {"task": task, "data": found.name, "source": found.languages.source, "target": found.languages.target}
-    return {**about, "samples": samples, "seed": seed, "seen": dict(found.seen), **_plain(found.report)}
+    asked = {"samples": samples, "seed": seed, "seen": dict(found.seen), "engines": _plain(found.engines)}
+    return {**about, **asked, **_plain(found.report)}
 
 
 def shown(found: "Scored", samples: int) -> list[str]:
@@ -89,6 +90,8 @@ def _span(shortest: int, longest: int) -> str:
 
 
 def _places(report: TranslationReport) -> list[str]:
+    if not report.places:  # no word of the references is linked, or there is none
+        return []
     rows = [[f"quarter of the {report.place_in}", "words", *(f"{system}, found" for system in _systems(report))]]
     for one in report.places:
         rows.append([one.quarter, f"{one.words:,}", *(f"{one.found[system]:.1%}" for system in _systems(report))])
@@ -131,6 +134,8 @@ def _confusion(system: str, details: "ClassificationScores") -> list[str]:
         for said, count in row.items()
         if count and said != right
     )
+    if not mistakes:
+        return [f"{system} made no mistake."]
     rows = [
         ["right", "said", "texts"],
         *([right, said, f"{-count:,}"] for count, right, said in mistakes[:MOST_LABELS]),
