@@ -246,6 +246,14 @@ def test_links_that_place_no_word_leave_no_table(places, tmp_path):
     assert "quarter" not in invoke("score", *files, "--links", write(tmp_path / "b", [""] * 4)).stdout
 
 
+def test_one_sentence_is_one_and_an_empty_answer_is_scored(tmp_path):
+    right, empty = write(tmp_path / "right.ko", ["나는 눈을 좋아한다"]), write(tmp_path / "empty.ko", [""])
+    found = invoke("score", "--hypotheses", empty, "--references", right, "--against", right)
+    assert found.stdout.startswith(f"1 sentence from ? to ko: {right}\n")
+    assert f"No difference between {empty} and {right} can be told: -100.0 chrF++" in found.stdout
+    assert found.stderr.startswith("Only 1 record: the scores may be far off, and so may their intervals.\n")
+
+
 def test_only_a_validation_set_is_said_to_be_one(tmp_path):
     folder = translator_folder(tmp_path / "model")
     keep(folder, [])

@@ -46,7 +46,7 @@ def _translations(report: TranslationReport, found: "Scored", samples: int) -> l
     between = f" from {source or '?'} to {target or '?'}" if source or target else ""
     note = f"In brackets 95% intervals, by {samples:,} resamples."
     return [
-        f"{report.sentences:,} sentences{between}: {found.name}",
+        f"{report.sentences:,} sentence{'s' * (report.sentences != 1)}{between}: {found.name}",
         "",
         *_scores(report.measures, report.scores),
         note + (" TER counts edits: the lower, the better." if "ter" in report.measures else ""),
@@ -100,7 +100,7 @@ def _places(report: TranslationReport) -> list[str]:
 
 def _labels(report: LabelReport, found: "Scored", samples: int) -> list[str]:
     lines = [
-        f"{report.texts:,} texts: {found.name}",
+        f"{report.texts:,} text{'s' * (report.texts != 1)}: {found.name}",
         "",
         *_scores(MEASURES, report.scores, "%"),
         f"In brackets 95% intervals, by {samples:,} resamples. Precision, recall and F1 are means over labels.",

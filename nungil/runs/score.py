@@ -99,8 +99,9 @@ def score(request: ScoreRequest, say: Say) -> Scored:
         for system in systems
     }
     seen = {system.name: _seen(system, one, asked, say) for system, one in models.items()}
-    if len(asked.references) < FEW:
-        say(f"Only {len(asked.references)} records: the scores may be far off, and so may their intervals.")
+    count = len(asked.references)
+    if count < FEW:
+        say(f"Only {count} record{'s' * (count != 1)}: the scores may be far off, and so may their intervals.")
     engines = {system.name: system.run for system in models}
     report = (
         _labels(request, asked, answers) if asked.task == "classify" else _translations(request, asked, answers, beside)
