@@ -16,6 +16,7 @@ from command import invoke
 from model_folders import CLASSIFIER, LUONG, TRANSFORMER, change_config, classifier_folder, translator_folder
 from safetensors.torch import load_file, save_file
 
+from nungil.engines.export import export
 from nungil.errors import CheckpointError, ResourceError, UsageError
 from nungil.model.folder import load_model, read_config, write_weights
 
@@ -87,6 +88,31 @@ def test_a_folder_or_file_that_is_no_model_folder(tmp_path):
     (tmp_path / "file").write_text("text")
     assert refusal(tmp_path / "empty") == "DIR: not a model folder: there is no config.json in it"
     assert refusal(tmp_path / "file") == "DIR: not a model folder: there is no config.json in it"
+
+
+def test_a_folder_of_another_tool_is_called_by_its_name(tmp_path):
+    export(translator_folder(tmp_path / "model", TRANSFORMER), tmp_path / "exported")
+    assert refusal(tmp_path / "exported") == (
+        "DIR: not a nungil model folder: a model for CTranslate2, as `nungil export` writes; nungil runs the folder "
+        "that it was exported from"
+    )
+    for name, content, what in (
+        (
+            "bert",
+            {"architectures": ["BertModel"], "hidden_size": 7},
+            "a model for Hugging Face's transformers; nungil ",
+        ),
+        (
+            "marian",
+            {"model_type": "marian"},
+            "a model for Hugging Face's transformers; nungil runs what `nungil train`",
+        ),
+        ("other", {"width": 7, "layers": 2}, "config.json has neither task nor model"),
+        ("nothing", {}, "config.json has neither task nor model"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps(content))
+        assert refusal(tmp_path / name).startswith(f"DIR: not a nungil model folder: {what}")
 
 
 def test_weights_that_are_not_there_yet(folder):

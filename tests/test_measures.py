@@ -122,11 +122,21 @@ def test_an_interval_of_an_accuracy_is_that_of_the_binomial():
 def test_a_difference_counts_the_resamples_against_it():
     second = np.zeros(199)
     first = np.array([-1.0] * 3 + [0.0] * 1 + [2.0] * 195)
-    found = difference(5, 3, first, second)
+    found = difference(5, 3, first, second, sentences=20)
     assert found.difference == 2
     assert found.p == pytest.approx(2 * (4 + 1) / 200)
-    assert difference(3, 5, second, first).p == found.p
-    assert difference(1, 1, second, second) == (0, 0, 0, 1)
+    assert difference(3, 5, second, first, sentences=20).p == found.p
+    assert difference(1, 1, second, second, sentences=20) == (0, 0, 0, 1)
+
+
+def test_a_handful_of_sentences_proves_nothing():
+    """One sentence is drawn again and again, and always says the same; so do a few that all say the same."""
+    for count, p in ((1, 1), (2, 0.5), (5, 0.0625), (7, 1 / 64)):
+        report = report_translations({"one": ["a b c d"] * count, "two": ["x"] * count}, ["a b c d"] * count)
+        assert report.comparisons[0].differences["bleu"].p == p
+        assert report.comparisons[0].told.startswith("one is better" if p < 0.05 else "No difference")
+        labels = report_labels({"one": ["a"] * count, "two": ["b"] * count}, ["a"] * count)
+        assert labels.comparisons[0].differences["accuracy"].p == labels.comparisons[0].mcnemar.p == p
 
 
 @given(st.integers(0, 600), st.integers(0, 600))

@@ -9,6 +9,7 @@ import pytest
 from command import invoke
 from model_folders import ENGLISH, KOREAN, LABELS, LUONG, TRANSFORMER, classifier_folder, translator_folder
 
+import nungil
 from nungil.batches.build import build_labelled_store, build_pair_store
 from nungil.pipeline import load
 from nungil.records import Labelled, Pair
@@ -143,12 +144,14 @@ def test_two_models_are_compared_and_a_beam_can_be_chosen(translator, tmp_path):
             measure(made, KOREAN, Way("ko", ter=False))["chrf++"].score()
         )
     assert (found["comparisons"][0]["first"], found["comparisons"][0]["second"]) == (str(translator), str(other))
-    right = write(tmp_path / "right.ko", KOREAN)
+    keep(translator, PAIRS * 2)  # with four sentences nothing can be told
+    right = write(tmp_path / "right.ko", KOREAN * 2)
     assert "is worse than" in scored(translator, "--against", right)[0]["comparisons"][0]["told"]
 
 
 def test_a_file_is_scored_on_what_the_model_beside_it_has_kept(translator, tmp_path):
-    found, _ = scored("--hypotheses", write(tmp_path / "right.ko", KOREAN), "--against", translator)
+    keep(translator, PAIRS * 2)
+    found, _ = scored("--hypotheses", write(tmp_path / "right.ko", KOREAN * 2), "--against", translator)
     assert (found["data"], found["target"]) == (f"the test set of {translator}", "ko")
     assert "is better than" in found["comparisons"][0]["told"]
 
@@ -229,10 +232,26 @@ def test_many_labels_are_shown_by_their_commonest_mistakes(tmp_path):
     names = [f"kind {number}" for number in range(45)]
     gold = write(tmp_path / "gold.txt", names * 3)
     made = write(tmp_path / "made.txt", [*names[1:], names[0]] + names * 2)
+    paired = write(tmp_path / "gold.tsv", ["text\tlabel", *(f"a\t{name}" for name in names * 3)])
     shown = invoke("score", "--hypotheses", made, "--references", gold).stdout
     assert f"The commonest mistakes of {made}:\n" in shown
     assert "and 33 kinds more" in shown
     assert "and 5 labels more" in shown
+    assert f"{gold} made no mistake.\n" in invoke("score", "--hypotheses", gold, "--data", paired).stdout
+
+
+def test_links_that_place_no_word_leave_no_table(places, tmp_path):
+    files = ["--hypotheses", places["made"], "--references", places["right"], "--sources", places["source"]]
+    assert "quarter of the source" in invoke("score", *files, "--links", write(tmp_path / "a", ["0-0"] * 4)).stdout
+    assert "quarter" not in invoke("score", *files, "--links", write(tmp_path / "b", [""] * 4)).stdout
+
+
+def test_one_sentence_is_one_and_an_empty_answer_is_scored(tmp_path):
+    right, empty = write(tmp_path / "right.ko", ["나는 눈을 좋아한다"]), write(tmp_path / "empty.ko", [""])
+    found = invoke("score", "--hypotheses", empty, "--references", right, "--against", right)
+    assert found.stdout.startswith(f"1 sentence from ? to ko: {right}\n")
+    assert f"No difference between {empty} and {right} can be told: -100.0 chrF++" in found.stdout
+    assert found.stderr.startswith("Only 1 record: the scores may be far off, and so may their intervals.\n")
 
 
 def test_only_a_validation_set_is_said_to_be_one(tmp_path):
@@ -276,7 +295,11 @@ def places(translator, classifier, tmp_path):
         "right": write(tmp_path / "right.ko", KOREAN),
         "source": write(tmp_path / "source.en", ENGLISH),
         "json": write(tmp_path / "half.jsonl", ['{"label": "snow"}', '{"labl": "snow"}', "{]", "null"]),
-        "null": write(tmp_path / "null.jsonl", ['{"label": "snow"}', "null"]),
+        "null": write(tmp_path / "null.jsonl", ['{"label": "snow"}', "null", *['{"label": "eye"}'] * 2]),
+        "nulls": write(tmp_path / "nulls.jsonl", ["null", *['{"label": "eye"}'] * 3]),
+        "sure": write(tmp_path / "sure.txt", ["snow\t0.9", "", "ship\t1.0", "eye\t0.6"]),
+        "texts": write(tmp_path / "texts.txt", ["I like snow", "snow fell", " ", "a pear"]),
+        "unlabelled": write(tmp_path / "unlabelled.tsv", ["text\tlabel", "a\tsnow", "b\t", "c\tship", "d\teye"]),
         "gap": write(tmp_path / "gap.txt", ["snow", "", "ship", "eye"]),
         "gold": write(tmp_path / "gold.txt", ["snow", "snow", "ship", "eye"]),
         "strange": write(tmp_path / "strange.tsv", ["I like snow\tsnow", "snow fell\tsnwo", "a pear\teye"]),
@@ -328,7 +351,31 @@ CASES = [
     ("--hypotheses {gap} --references {gold} --task classify", 3, "{gap}:2: there is no label in this line"),
     ("--hypotheses {gold} --references {gap} --task classify", 3, "{gap}:2: there is no label in this line"),
     ("--hypotheses {json} --references {gold}", 3, "{json}:3: begins like JSON, but is none"),
-    ("--hypotheses {null} --references {gold}", 3, '{null}:2: no "label" or "text" in it'),
+    (
+        "--hypotheses {null} --references {gold}",
+        3,
+        "{null}:2: there is no label in this line; `nungil classify` gives none to an empty text: take its line out "
+        "here, and out of what is right",
+    ),
+    ("--hypotheses {nulls} --references {gold}", 3, "{nulls}:1: there is no label in this line; `nungil classify`"),
+    ("--hypotheses {sure} --references {gold}", 3, "{sure}:2: there is no label in this line; `nungil classify`"),
+    ("--hypotheses {gold} --data {unlabelled}", 3, "{unlabelled}:3: there is no label in this line"),
+    (
+        "{labels} --references {gold} --sources {texts}",
+        3,
+        "{texts}:3: there is no text in this line, so there is nothing to classify; take it out, and its label too",
+    ),
+    ("{labels} --references {right} --sources {source}", 3, "{right}:1: the label '나는 눈을 좋아한다' is none that"),
+    ("{model} --compute int8", 2, "--compute int8: only with --engine ctranslate2; nungil has float32"),
+    ("{model} --engine ctranslate2", 2, "{model} holds a recurrent translator, and CTranslate2 runs only Transf"),
+    ("{labels} --engine ctranslate2", 2, "{labels} holds a classifier, and CTranslate2 runs only Transformers"),
+    ("{model} --engine ctranslate2 --compute int9", 2, "compute: there is no 'int9'; did you mean int8?"),
+    (
+        "--hypotheses {made} --references {right} --engine ctranslate2",
+        2,
+        "--engine ctranslate2 runs a model; {made} is a file of answers",
+    ),
+    ("{model} --against {model}", 2, "{model} is compared with itself; --against takes another one, or the same with"),
     ("--hypotheses {made} --references {right} --beam 3", 2, "--beam and --length-penalty are for a model that"),
     ("{model} --beam 101", 2, "nungil score:\n- beam: input should be less than or equal to 100"),
     ("--hypotheses {made} --references {right} --against {made}", 2, "{made} is compared with itself; --against takes"),
@@ -352,6 +399,57 @@ def test_what_cannot_be_scored_ends_in_a_sentence(places, arguments, code, messa
     assert f"nungil: {message.format(**places)}" in found.stderr
 
 
+@pytest.mark.parametrize("order", [("model", "labels"), ("labels", "model")])
+def test_what_does_not_fit_is_refused_before_anything_is_answered(places, order):
+    first, other = (places[name] for name in order)
+    found = invoke("score", first, "--against", other)
+    assert found.returncode == 2
+    assert "that cannot" in found.stderr
+    assert "Translating" not in found.stderr
+    assert "Classifying" not in found.stderr
+
+
+@pytest.mark.parametrize("options", [["--scores"], ["--n-best", "2"], ["--n-best", "3", "--scores"], ["--align"]])
+def test_what_translate_prints_beside_translations_is_not_scored_as_words(translator, tmp_path, options):
+    source = write(tmp_path / "a.en", [*ENGLISH, ""])
+    references, made = write(tmp_path / "a.ko", [*KOREAN, "눈"]), tmp_path / "made.ko"
+    made.write_text(invoke("translate", str(translator), source, *options).stdout)
+    found = invoke("score", "--hypotheses", str(made), "--references", references)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr == (
+        f"nungil: {made}: every line is as `nungil translate {options[0]}` prints it, and what stands beside the "
+        f"translations would be scored as their words; translate without {options[0]}, or with --json\n"
+    )
+
+
+def test_numbers_in_translations_are_words(tmp_path):
+    lines = ["1\ta", "3\tb", "a\t-1.5", "b\t0-0"]
+    found, _ = scored("--hypotheses", write(tmp_path / "a", lines), "--references", write(tmp_path / "b", lines))
+    assert found["scores"][str(tmp_path / "a")]["chrf"]["score"] == pytest.approx(100)
+
+
+def test_what_an_engine_costs_is_measured_in_one_command(tmp_path):
+    folder = translator_folder(tmp_path / "model", TRANSFORMER)
+    keep(folder, PAIRS)
+    found, said = scored(folder, "--engine", "ctranslate2", "--compute", "int8", "--against", folder)
+    name = f"{folder} (ctranslate2, int8)"
+    assert list(found["scores"]) == [name, str(folder)]
+    assert f"Translating 4 sentences with {name} …\nTranslating 4 sentences with {folder} …\n" in said
+    assert found["engines"] == {
+        name: {"engine": "ctranslate2", "compute": "int8"},
+        str(folder): {"engine": "nungil", "compute": "float32"},
+    }
+    for system, model in (
+        (name, nungil.load(folder, engine="ctranslate2", compute="int8")),
+        (str(folder), load(folder)),
+    ):
+        made = [one.text for one in model.translate(ENGLISH)]
+        expected = measure(made, KOREAN, Way("ko", ter=False))["chrf++"].score()
+        assert found["scores"][system]["chrf++"]["score"] == pytest.approx(expected)
+    plain, _ = scored(folder, "--engine", "ctranslate2")
+    assert list(plain["scores"]) == [f"{folder} (ctranslate2, float32)"]
+
+
 def test_the_languages_of_two_models_must_agree(translator, tmp_path):
     other = translator_folder(tmp_path / "german", TRANSFORMER)
     config = json.loads((other / "config.json").read_text())
@@ -359,6 +457,7 @@ def test_the_languages_of_two_models_must_agree(translator, tmp_path):
     found = invoke("score", str(translator), "--against", str(other))
     assert (found.returncode, found.stdout) == (2, "")
     assert f"nungil: {other} translates to de, but the references are in ko\n" in found.stderr
+    assert "Translating" not in found.stderr
 
 
 def test_files_are_scored_without_torch(tmp_path):

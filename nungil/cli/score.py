@@ -42,6 +42,11 @@ Task = Annotated[
     Literal["translate", "classify"] | None, typer.Option(help="Whether answers are translations or labels.")
 ]
 
+Engine = Annotated[
+    Literal["nungil", "ctranslate2"],
+    typer.Option(help="Who searches for DIR; for --against it is nungil, so that a model can be compared with itself."),
+]
+
 
 def score(
     folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A model folder.")] = None,
@@ -64,6 +69,10 @@ def score(
     beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
     split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
+    engine: Engine = "nungil",
+    compute: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 and others that it has.")
+    ] = None,
     samples: Annotated[int, typer.Option(metavar="N", min=100, help="Resamples that intervals come from.")] = 1_000,
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="Of the resamples.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
@@ -75,6 +84,7 @@ def score(
     nungil score runs/mine --data test.tsv --against runs/other
     nungil score --hypotheses mine.ko --references test.ko --sources test.en --against theirs.ko
     nungil score --hypotheses labels.jsonl --references gold.txt --json
+    nungil score runs/mine --engine ctranslate2 --compute int8 --against runs/mine
     """
     system = _one_of(folder, hypotheses)
     chosen = {"beam": beam, "length_penalty": length_penalty}
@@ -82,6 +92,7 @@ def score(
     request = {
         **{"against": against, "train": tuple(train or ()), "links": links, "split": split, "nearest": nearest},
         **{"search": _search(folder, against, chosen), "samples": samples, "seed": seed},
+        **{"engine": engine, "compute": compute},
     }
     _score(system, named, (lowercase, tokenize, ter), request, as_json)
 

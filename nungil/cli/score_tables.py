@@ -21,7 +21,8 @@ def plain(found: "Scored", samples: int, seed: int) -> dict[str, Any]:
     """Every number, for a program."""
     task = "translate" if isinstance(found.report, TranslationReport) else "classify"
     about = {"task": task, "data": found.name, "source": found.languages.source, "target": found.languages.target}
-    return {**about, "samples": samples, "seed": seed, "seen": dict(found.seen), **_plain(found.report)}
+    asked = {"samples": samples, "seed": seed, "seen": dict(found.seen), "engines": _plain(found.engines)}
+    return {**about, **asked, **_plain(found.report)}
 
 
 def shown(found: "Scored", samples: int) -> list[str]:
@@ -45,7 +46,7 @@ def _translations(report: TranslationReport, found: "Scored", samples: int) -> l
     between = f" from {source or '?'} to {target or '?'}" if source or target else ""
     note = f"In brackets 95% intervals, by {samples:,} resamples."
     return [
-        f"{report.sentences:,} sentences{between}: {found.name}",
+        f"{report.sentences:,} sentence{'s' * (report.sentences != 1)}{between}: {found.name}",
         "",
         *_scores(report.measures, report.scores),
         note + (" TER counts edits: the lower, the better." if "ter" in report.measures else ""),
@@ -89,6 +90,8 @@ def _span(shortest: int, longest: int) -> str:
 
 
 def _places(report: TranslationReport) -> list[str]:
+    if not report.places:  # no word of the references is linked, or there is none
+        return []
     rows = [[f"quarter of the {report.place_in}", "words", *(f"{system}, found" for system in _systems(report))]]
     for one in report.places:
         rows.append([one.quarter, f"{one.words:,}", *(f"{one.found[system]:.1%}" for system in _systems(report))])
@@ -97,7 +100,7 @@ def _places(report: TranslationReport) -> list[str]:
 
 def _labels(report: LabelReport, found: "Scored", samples: int) -> list[str]:
     lines = [
-        f"{report.texts:,} texts: {found.name}",
+        f"{report.texts:,} text{'s' * (report.texts != 1)}: {found.name}",
         "",
         *_scores(MEASURES, report.scores, "%"),
         f"In brackets 95% intervals, by {samples:,} resamples. Precision, recall and F1 are means over labels.",
@@ -131,6 +134,8 @@ def _confusion(system: str, details: "ClassificationScores") -> list[str]:
         for said, count in row.items()
         if count and said != right
     )
+    if not mistakes:
+        return [f"{system} made no mistake."]
     rows = [
         ["right", "said", "texts"],
         *([right, said, f"{-count:,}"] for count, right, said in mistakes[:MOST_LABELS]),

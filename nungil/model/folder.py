@@ -137,11 +137,25 @@ def read_config(folder: Path) -> ModelConfig:
     if path.stat().st_size > LARGEST_CONFIG:
         raise CheckpointError(f"{path}: too large to be a config")
     try:
-        return build_settings(parse_json(path.read_text(encoding="utf-8"), str(path)), ModelConfig, str(path))
+        plain = parse_json(path.read_text(encoding="utf-8"), str(path))
+        _refuse_foreign(folder, plain)
+        return build_settings(plain, ModelConfig, str(path))
     except ConfigError as error:
         raise CheckpointError(f"refused: {error}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{path}: cannot be read: {error}") from None
+
+
+def _refuse_foreign(folder: Path, plain: Any) -> None:
+    """Other tools have a config.json too; of theirs not every setting is wrong, but all of it is something else."""
+    if not isinstance(plain, dict) or "task" in plain or "model" in plain:
+        return
+    what = f"{CONFIG} has neither task nor model"
+    if "decoder_start_token" in plain or "add_source_bos" in plain:
+        what = "a model for CTranslate2, as `nungil export` writes; nungil runs the folder that it was exported from"
+    elif "model_type" in plain or "architectures" in plain:
+        what = "a model for Hugging Face's transformers; nungil runs what `nungil train` leaves"
+    raise CheckpointError(f"{folder}: not a nungil model folder: {what}")
 
 
 def read_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:

@@ -1,7 +1,8 @@
 """Answers in a file: translations or labels, a line each, as `nungil translate` and `nungil classify` print them."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +25,25 @@ def read_answers(path: Path, encoding: str = "utf-8") -> Answers:
     lines = read_side(path, encoding)
     if all(line.startswith("{") or line == "null" for line in lines):
         return _from_json(path, lines)
-    cut = [line.rpartition("\t") for line in lines]
-    if all(tab and label and _is_probability(number) for label, tab, number in cut):
+    cut = [line.rpartition("\t") if line else ("", "\t", "0") for line in lines]  # an empty text has no label
+    labelled = [
+        tab and _is_probability(number) and bool(label) == bool(line)
+        for line, (label, tab, number) in zip(lines, cut, strict=True)
+    ]
+    if any(lines) and all(labelled):
         return Answers([label for label, _, _ in cut], [float(number) for _, _, number in cut], "classify")
+    _refuse_columns(path, lines)
     return Answers(lines)
+
+
+def _refuse_columns(path: Path, lines: Sequence[str]) -> None:
+    """What `nungil translate` prints beside translations would be scored as their words."""
+    for option, is_printed in PRINTED.items():
+        if is_printed(lines):
+            raise CorpusError(
+                f"{path}: every line is as `nungil translate {option}` prints it, and what stands beside the "
+                f"translations would be scored as their words; translate without {option}, or with --json"
+            )
 
 
 def read_side(path: Path, encoding: str = "utf-8") -> list[str]:
@@ -47,15 +63,17 @@ def are_labels(references: Sequence[str]) -> bool:
 
 def _from_json(path: Path, lines: Sequence[str]) -> Answers:
     objects = [_object(path, number, line) for number, line in enumerate(lines, start=1)]
-    kind, task = next(((name, task) for name, task in KINDS.items() if name in objects[0]), ("", None))
-    texts = [one.get(kind) for one in objects]
+    told = next((one for one in objects if one), {"label": None})
+    kind, task = next(((name, task) for name, task in KINDS.items() if name in told), ("", None))
+    none = {"null": ""} if task == "classify" else {}  # an empty text has no label
+    texts = [none.get(line, one.get(kind)) for line, one in zip(lines, objects, strict=True)]
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise CorpusError(
                 f'{path}:{number}: no "label" or "text" in it; what `nungil classify --json` and `nungil translate '
                 "--json` print has one in each line"
             )
-    sure = [one.get("probability") for one in objects]
+    sure = [one.get("probability", 0 if line in none else None) for line, one in zip(lines, objects, strict=True)]
     known = all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one <= 1 for one in sure)
     return Answers([str(text) for text in texts], [float(str(one)) for one in sure] if known else None, task)
 
@@ -73,6 +91,29 @@ def _object(path: Path, number: int, line: str) -> dict[str, object]:
 
 def _is_probability(text: str) -> bool:
     try:
-        return 0 <= float(text) <= 1
+        return 0 <= float(text) <= 1 and not text.startswith("-")  # -0.0000 is a log-probability
     except ValueError:
         return False
+
+
+def _has_links(lines: Sequence[str]) -> bool:
+    """Whether the last column tells which word was looked at for which; of some lines there may be none."""
+    found = [LINKED.fullmatch(line) for line in lines]
+    return all(found) and any(one["links"] for one in found if one)
+
+
+def _has_numbers(lines: Sequence[str]) -> bool:
+    """Whether the first column counts the lines of a text; an empty one has no number."""
+    found = [NUMBERED.match(line) for line in lines if line.partition("\t")[0]]
+    numbers = [int(one["number"]) for one in found if one]
+    return bool(numbers) and len(numbers) == len(found) and numbers == sorted(numbers) and numbers[-1] <= len(lines)
+
+
+SCORED = re.compile(r".*\t(-\d+(\.\d+)?|0(\.0+)?)")
+LINKED = re.compile(r".*\t(?P<links>\d+-\d+( \d+-\d+)*)?")
+NUMBERED = re.compile(r"(?P<number>\d{1,9})\t")
+PRINTED: dict[str, Callable[[Sequence[str]], bool]] = {
+    "--n-best": _has_numbers,
+    "--scores": lambda lines: all(map(SCORED.fullmatch, lines)),
+    "--align": _has_links,
+}

@@ -45,12 +45,22 @@ class Asked(NamedTuple):
     sources: list[str] | None
     languages: Languages
     name: str
-    records: Sequence[Pair | Labelled] = ()
+    records: Sequence[Pair | Labelled] = ()  # none, if they come from two files
+    sources_name: str = ""
 
     def where(self, number: int) -> str:
-        """Where a record stands."""
-        record = self.records[number] if self.records else None
-        return f"{record.file}:{record.line}" if record is not None and record.line else f"{self.name}, {number + 1:,}"
+        """Where it stands what is right."""
+        return self._where(number, self.name)
+
+    def where_asked(self, number: int) -> str:
+        """Where it stands what was asked."""
+        return self._where(number, self.sources_name)
+
+    def _where(self, number: int, file: str) -> str:
+        if not self.records:
+            return f"{file}:{number + 1}"
+        record = self.records[number]
+        return f"{record.file}:{record.line}" if record.line else f"{self.name}, {number + 1:,}"
 
 
 def read_asked(
@@ -107,7 +117,7 @@ def _from_files(
         languages = Languages(languages.source or named.source, languages.target or named.target)
     if task == "classify" and "" in right:
         raise CorpusError(f"{references}:{right.index('') + 1}: there is no label in this line")
-    return Asked(task, right, sources, languages, str(references))
+    return Asked(task, right, sources, languages, str(references), sources_name=str(places.sources))
 
 
 def _from_data(
@@ -143,7 +153,10 @@ def _open(settings: DataSettings, languages: Languages, say: Say) -> Opened:
 
 
 def _asked(task: Task, records: Sequence[Any], languages: Languages, name: str) -> Asked:
-    return Asked(task, [record[1] for record in records], [record[0] for record in records], languages, name, records)
+    asked = Asked(task, [record[1] for record in records], [record[0] for record in records], languages, name, records)
+    if task == "classify" and "" in asked.references:
+        raise CorpusError(f"{asked.where(asked.references.index(''))}: there is no label in this line")
+    return asked
 
 
 def _told_task(places: Places, model: "Translator | Classifier | None", ready: Mapping[Path, Answers]) -> Task | None:

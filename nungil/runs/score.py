@@ -3,7 +3,7 @@
 Loads torch only if one of them is a model.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,9 +19,11 @@ from nungil.scoring.nearest import nearest
 from nungil.scoring.resampling import SAMPLES, SEED
 from nungil.scoring.translators import NEAREST, Given, TranslationReport, report_translations
 from nungil.text.languages import Languages
+from nungil.text.tidy import tidy
 
 if TYPE_CHECKING:
     from nungil.decoding.settings import SearchSettings
+    from nungil.engines import Engine
     from nungil.pipeline import Classifier, Translator
 
 Say = Callable[[str], None]
@@ -39,6 +41,8 @@ class ScoreRequest:
     links: Path | None = None
     way: Way = field(default_factory=Way)  # its language is worked out
     search: "SearchSettings | None" = None
+    engine: "Engine" = "nungil"  # who searches for the first system; the other one is searched by nungil
+    compute: str | None = None
     split: bool = True
     nearest: bool = True
     samples: int = SAMPLES
@@ -52,6 +56,22 @@ class Scored(NamedTuple):
     languages: Languages
     report: TranslationReport | LabelReport
     seen: Mapping[str, int]  # by model: how many of the sentences stand in what is kept of its training set
+    engines: Mapping[str, "Run"]  # by model: who searched
+
+
+class Run(NamedTuple):
+    """Who searches, and in what numbers."""
+
+    engine: "Engine" = "nungil"
+    compute: str = "float32"
+
+
+class System(NamedTuple):
+    """What gives answers: a model folder or a file of them, and its name, by which two runs of one model differ."""
+
+    name: str
+    place: Path
+    run: Run = Run()
 
 
 class Beside(NamedTuple):
@@ -63,35 +83,67 @@ class Beside(NamedTuple):
 
 def score(request: ScoreRequest, say: Say) -> Scored:
     """Have every system answer, and compare."""
-    systems = [place for place in (request.system, request.against) if place is not None]
-    if len(systems) > 1 and systems[0].resolve() == systems[1].resolve():
-        raise UsageError(f"{request.against} is compared with itself; --against takes another one")
-    models = {place: _load(place) for place in systems if place.is_dir()}
-    ready = {place: read_answers(place, request.places.encoding) for place in systems if place not in models}
+    systems = _systems(request)
+    models = {system: _load(system) for system in systems if system.place.is_dir()}
+    files = [system.place for system in systems if system not in models]
+    ready = {file: read_answers(file, request.places.encoding) for file in files}
     home = next(iter(models), None)  # the model whose data is looked for, and whose languages count
-    asked = read_asked(request.places, home, models[home] if home is not None else None, ready, say)
-    beside = _beside(request, asked, home, models, say)  # whatever may be wrong is found before minutes are spent
-    _refuse_uneven(ready, asked)
+    place, model = (home.place, models[home]) if home is not None else (None, None)
+    asked = read_asked(request.places, place, model, ready, say)
+    _refuse_uneven(ready, asked)  # whatever may be wrong is found before minutes are spent
+    for system, one in models.items():
+        _refuse_unfit(system.place, one, asked)
+    beside = _beside(request, asked, place, model, say)
     answers = {
-        str(place): ready[place] if place in ready else _answer(place, models[place], asked, request, say)
-        for place in systems
+        system.name: _answer(system, models[system], asked, request, say) if system in models else ready[system.place]
+        for system in systems
     }
-    seen = {str(place): _seen(place, model, asked, say) for place, model in models.items()}
-    if len(asked.references) < FEW:
-        say(f"Only {len(asked.references)} records: the scores may be far off, and so may their intervals.")
-    if asked.task == "classify":
-        return Scored(asked.name, asked.languages, _labels(request, asked, answers), seen)
-    return Scored(asked.name, asked.languages, _translations(request, asked, answers, beside), seen)
+    seen = {system.name: _seen(system, one, asked, say) for system, one in models.items()}
+    count = len(asked.references)
+    if count < FEW:
+        say(f"Only {count} record{'s' * (count != 1)}: the scores may be far off, and so may their intervals.")
+    engines = {system.name: system.run for system in models}
+    report = (
+        _labels(request, asked, answers) if asked.task == "classify" else _translations(request, asked, answers, beside)
+    )
+    return Scored(asked.name, asked.languages, report, seen, engines)
 
 
-def _load(folder: Path) -> "Translator | Classifier":
-    from nungil.pipeline import load
+def _systems(request: ScoreRequest) -> list[System]:
+    """The one or the two to score; an engine is that of the first."""
+    first = _first(request)
+    if request.against is None:
+        return [first]
+    if first.name == str(request.system) and first.place.resolve() == request.against.resolve():
+        raise UsageError(
+            f"{request.against} is compared with itself; --against takes another one, or the same with --engine, which "
+            "is that of the first"
+        )
+    return [first, System(str(request.against), request.against)]
 
-    return load(folder)
+
+def _first(request: ScoreRequest) -> System:
+    if request.engine == "nungil":
+        if request.compute is not None:
+            raise UsageError(f"--compute {request.compute}: only with --engine ctranslate2; nungil has float32")
+        return System(str(request.system), request.system)
+    if not request.system.is_dir():
+        raise UsageError(f"--engine {request.engine} runs a model; {request.system} is a file of answers")
+    from nungil.engines.library import possible_compute
+
+    run = Run(request.engine, possible_compute(request.compute))
+    return System(f"{request.system} ({', '.join(run)})", request.system, run)
 
 
-def _answer(place: Path, model: "Translator | Classifier", asked: Asked, request: ScoreRequest, say: Say) -> Answers:
-    """Have a model answer."""
+def _load(system: System) -> "Translator | Classifier":
+    from nungil.engines import load
+
+    run = system.run
+    return load(system.place, run.engine, run.compute if run.engine != "nungil" else None)
+
+
+def _refuse_unfit(place: Path, model: "Translator | Classifier", asked: Asked) -> None:
+    """What keeps a model from answering, or its answers from being scored."""
     from nungil.pipeline import Classifier
 
     if model.config.task != asked.task:
@@ -99,34 +151,42 @@ def _answer(place: Path, model: "Translator | Classifier", asked: Asked, request
         raise UsageError(f"{place} holds a {what}; that cannot {asked.task}")
     if asked.sources is None:
         raise UsageError(f"{place} is a model: it needs what it is to {asked.task}; give --sources FILE")
-    count = len(asked.sources)
     if isinstance(model, Classifier):
         _refuse_unknown(place, model, asked)
-        say(f"Classifying {count:,} texts with {place} …")
-        found = model.classify(asked.sources)
-        return Answers([one.label for one in found], [one.probability for one in found], "classify")
-    if model.config.target and asked.languages.target and model.config.target != asked.languages.target:
+        _refuse_empty(asked, asked.sources)
+    elif model.config.target and asked.languages.target and model.config.target != asked.languages.target:
         raise UsageError(
             f"{place} translates to {model.config.target}, but the references are in {asked.languages.target}"
         )
-    say(f"Translating {count:,} sentences with {place} …")
-    translated = model.translate(asked.sources, request.search, split=request.split)
+
+
+def _answer(system: System, model: "Translator | Classifier", asked: Asked, request: ScoreRequest, say: Say) -> Answers:
+    """Have a model answer."""
+    from nungil.pipeline import Classifier
+
+    sources = asked.sources or []
+    if isinstance(model, Classifier):
+        say(f"Classifying {len(sources):,} texts with {system.name} …")
+        found = model.classify(sources)
+        return Answers([one.label for one in found], [one.probability for one in found], "classify")
+    say(f"Translating {len(sources):,} sentences with {system.name} …")
+    translated = model.translate(sources, request.search, split=request.split)
     cut = sum(not one.finished for one in translated if one.source)
     if cut:
         say(f"{cut:,} of them did not come to an end and were cut off; they are scored as they are.")
     return Answers([" ".join(one.text.split("\n")) for one in translated], None, "translate")
 
 
-def _seen(place: Path, model: "Translator | Classifier", asked: Asked, say: Say) -> int:
+def _seen(system: System, model: "Translator | Classifier", asked: Asked, say: Say) -> int:
     """How much of what is asked a model has learned by heart; a word on it if there is any."""
     from nungil.pipeline import Classifier
 
     tokenizer = model.tokenizer if isinstance(model, Classifier) else model.tokenizers.source
-    count = count_seen(place, tokenizer, asked.sources or [], model.config.longest)
+    count = count_seen(system.place, tokenizer, asked.sources or [], model.config.longest)
     if count:
         say(
-            f"{count:,} of the {len(asked.references):,} stand in the training set of {place}, which makes it look "
-            "better than it is."
+            f"{count:,} of the {len(asked.references):,} stand in the training set of {system.name}, which makes it "
+            "look better than it is."
         )
     return count
 
@@ -141,6 +201,16 @@ def _refuse_unknown(place: Path, model: "Classifier", asked: Asked) -> None:
             )
 
 
+def _refuse_empty(asked: Asked, sources: Sequence[str]) -> None:
+    """A classifier has no answer to nothing."""
+    for number, text in enumerate(sources):
+        if not tidy(text):
+            raise CorpusError(
+                f"{asked.where_asked(number)}: there is no text in this line, so there is nothing to classify; take it "
+                "out, and its label too"
+            )
+
+
 def _refuse_uneven(ready: Mapping[Path, Answers], asked: Asked) -> None:
     for path, found in ready.items():
         if len(found.texts) != len(asked.references):
@@ -149,7 +219,10 @@ def _refuse_uneven(ready: Mapping[Path, Answers], asked: Asked) -> None:
                 "one for each, in the same order"
             )
         if asked.task == "classify" and "" in found.texts:
-            raise CorpusError(f"{path}:{found.texts.index('') + 1}: there is no label in this line")
+            raise CorpusError(
+                f"{path}:{found.texts.index('') + 1}: there is no label in this line; `nungil classify` gives none to "
+                "an empty text: take its line out here, and out of what is right"
+            )
 
 
 def _labels(request: ScoreRequest, asked: Asked, answers: Mapping[str, Answers]) -> LabelReport:
@@ -180,7 +253,7 @@ def _translations(
 
 
 def _beside(
-    request: ScoreRequest, asked: Asked, home: Path | None, models: "Mapping[Path, Translator | Classifier]", say: Say
+    request: ScoreRequest, asked: Asked, home: Path | None, model: "Translator | Classifier | None", say: Say
 ) -> Beside:
     """The links that were given, and the training set, given or kept, if they can be had."""
     if asked.task == "classify":
@@ -198,7 +271,6 @@ def _beside(
         return Beside(links, [])
     from nungil.pipeline import Translator  # it has been loaded
 
-    model = models[home]
     pairs = kept_training(home, model.tokenizers) if isinstance(model, Translator) else []
     if not pairs:
         say(

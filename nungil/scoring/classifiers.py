@@ -151,7 +151,9 @@ def _compared(
 ) -> LabelComparison:
     first, second = names
     apart = {
-        name: difference(plain[first][name], plain[second][name], resampled[first][name], resampled[second][name])
+        name: difference(
+            plain[first][name], plain[second][name], resampled[first][name], resampled[second][name], len(gold)
+        )
         for name in plain[first]
     }
     test = mcnemar(systems[first], systems[second], gold)

@@ -27,6 +27,8 @@ class Difference(NamedTuple):
     """How much more the first system has than the second, where 95% of the resamples lie, and p.
 
     p is two-sided: twice the share of resamples in which the sign is not that of the most, one added to both counts.
+    It is never below 2 / 2^N, which is how often N fair coins all fall alike: a single sentence, drawn again and again,
+    always says the same.
     """
 
     difference: float
@@ -67,9 +69,12 @@ def interval(score: float, resampled: Array) -> Interval:
     return Interval(score, float(low), float(high))
 
 
-def difference(first: float, second: float, first_resampled: Array, second_resampled: Array) -> Difference:
-    """The first less the second, both resampled alike."""
+def difference(
+    first: float, second: float, first_resampled: Array, second_resampled: Array, sentences: int
+) -> Difference:
+    """The first less the second, both resampled alike from so many sentences."""
     apart = first_resampled - second_resampled
     found = interval(first - second, apart)
     against = min(int(np.count_nonzero(apart <= 0)), int(np.count_nonzero(apart >= 0)))
-    return Difference(*found, p=min(1.0, 2 * (against + 1) / (len(apart) + 1)))
+    p = min(1.0, 2 * (against + 1) / (len(apart) + 1))
+    return Difference(*found, p=max(p, 0.5 ** (sentences - 1)))

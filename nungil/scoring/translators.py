@@ -101,7 +101,13 @@ def _compared(
 ) -> Comparison:
     first = next(iter(measured))
     apart = {
-        name: difference(one.score(), measured[other][name].score(), resampled[first][name], resampled[other][name])
+        name: difference(
+            one.score(),
+            measured[other][name].score(),
+            resampled[first][name],
+            resampled[other][name],
+            len(systems[first]),
+        )
         for name, one in measured[first].items()
     }
     headline, one = next(iter(measured[first].items()))
