@@ -77,7 +77,8 @@ def test_what_cannot_be_aligned_is_said(folder, tmp_path):
         2,
         "nungil: --reading best needs gold links: a third column, or --gold FILE\n",
     )
-    assert "there are no gold links" in invoke("align", str(folder), pairs, "--json").stderr
+    found = invoke("align", str(tmp_path / "no model is read"), pairs, "--json")
+    assert (found.returncode, found.stderr) == (2, "nungil: --json needs gold links: a third column, or --gold FILE\n")
     (tmp_path / "one.tsv").write_text("I like snow\n")
     found = invoke("align", str(folder), str(tmp_path / "one.tsv"))
     assert found.returncode == 3
@@ -87,6 +88,48 @@ def test_what_cannot_be_aligned_is_said(folder, tmp_path):
     assert "gold.txt: 1 lines of gold links for 3 pairs" in found.stderr
     labels = classifier_folder(tmp_path / "labels", CLASSIFIER)
     assert "only a translator links words" in invoke("align", str(labels), pairs).stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("I like snow\t\u200b\u3164\t0-0", "source and target are needed, with a tab between them"),
+        ("\ufeff \tㄴㅜㄴ", "source and target are needed, with a tab between them"),
+        (
+            "snow\t눈이 온다\t0-0 0:1",
+            "'0:1' is no link; write source-target, words counted from 0: 0-1, or 0p1 if it is only possible",
+        ),
+        (
+            "snow falls\t눈이 온다\t0-0 1p2 9-9",
+            "link 1-2 leads past the sentence: the source has 2 words, the target 2, counted from 0",
+        ),
+    ],
+)
+def test_a_line_that_is_wrong_is_named_with_its_file_before_the_model_is_read(line, said, tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(f"I like snow\t나는 눈을 좋아한다\t0-0\n{line}\n")
+    found = invoke("align", str(tmp_path / "no model"), str(path))
+    assert (found.returncode, found.stderr) == (3, f"nungil: {path}, line 2: {said}\n")
+
+
+def test_gold_of_a_file_of_its_own_is_named_by_that_file(tmp_path):
+    gold = tmp_path / "gold.txt"
+    gold.write_text("0-0\n5-0\n0-0 3-3\n")
+    found = invoke("align", str(tmp_path / "no model"), write(tmp_path, 2), "--gold", str(gold))
+    assert found.returncode == 3
+    assert found.stderr.splitlines() == [
+        f"nungil: {gold}, line 2: link 5-0 leads past the sentence: the source has 5 words, the target 4, "
+        "counted from 0",
+        f"{gold}, line 3: link 3-3 leads past the sentence: the source has 5 words, the target 3, counted from 0",
+    ]
+
+
+def test_a_source_that_is_cut_is_told(folder, tmp_path):
+    path = tmp_path / "long.tsv"
+    path.write_text("I like snow\t눈\n" + "snow " * 10 + "\t눈\n" + "snow " * 9 + "\t눈\n")
+    found = invoke("align", str(folder), str(path))
+    assert found.stderr == (f"{path}, line 2: longer than the 9 tokens that the model reads; the rest was left out\n")
+    assert len(found.stdout.splitlines()) == 3
 
 
 def test_a_plain_decoder_has_no_links(tmp_path):

@@ -14,7 +14,7 @@ from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import load
 from nungil.pipeline.translator import copied, joined_links
 from nungil.records import Translation
-from nungil.text.sentences import sentences_of
+from nungil.text.sentences import Sentence, sentences_of
 
 TEXTS = ["I like snow", "We saw a ship", "The child ate a pear"]
 
@@ -146,14 +146,17 @@ def test_links_count_words_from_zero_and_only_on_request(translator):
     assert sorted(target for _, target in pairs) == list(range(len(linked.text.split())))
     assert all(0 <= source < 5 for source, _ in pairs)
     (two,) = translator.translate("I like snow. We saw a ship.", align=True)
-    assert two.links == joined_links(translator.translate(["I like snow.", "We saw a ship."], align=True))
+    apart = translator.translate(["I like snow.", "We saw a ship."], align=True)
+    assert two.links == joined_links(apart, sentences_of("I like snow. We saw a ship."))
 
 
 def test_links_of_sentences_are_joined():
     one = Translation("가 나", 0.0, (), "a b c", (), links="0-1 2-0")
     two = Translation("다", 0.0, (), "d", (), links="0-0")
-    assert joined_links([one, two]) == "0-1 2-0 3-2"
-    assert joined_links([one, two._replace(links=None)]) is None
+    cut = [Sentence("a b c", " "), Sentence("d", "")]
+    assert joined_links([one, two], cut) == "0-1 2-0 3-2"
+    assert joined_links([one, two], [Sentence("a b c", ""), cut[1]]) == "0-1 2-0 2-2", "c and d are one word: cd"
+    assert joined_links([one, two._replace(links=None)], cut) is None
 
 
 def test_words_it_has_never_seen_are_named(translator):

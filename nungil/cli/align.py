@@ -58,7 +58,8 @@ def align(
     nungil align runs/demo gold.tsv --json
     nungil align runs/mine gold.tsv --heads --atlas heads.png
     """
-    rows = _asked(_read(file, gold), {"--reading best": reading == "best", "--heads": heads, "--atlas": atlas})
+    needing = {"--reading best": reading == "best", "--heads": heads, "--atlas": atlas, "--json": as_json}
+    rows = _asked(_read(file, gold), needing)
     from nungil.inspection.record import READINGS
     from nungil.pipeline import Translator, load
     from nungil.scoring.alignment import score_links
@@ -66,6 +67,7 @@ def align(
     model = load(folder)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; only a translator links words")
+    _warn(model, file, rows)
     if heads or atlas is not None:
         desk = _desk(model, rows)
         _tell_heads(desk, rows, as_json)
@@ -80,8 +82,6 @@ def align(
         if reading == "best":
             chosen = min(wanted, key=lambda one: scores[one].aer)
         _tell(scores, rows, as_json)
-    elif as_json:
-        raise UsageError("--json prints scores, and there are no gold links: a third column, or --gold FILE")
     if not as_json:
         for line in links[chosen]:
             write(line)
@@ -98,6 +98,16 @@ def _asked(rows: Rows, needing: dict[str, bool | Path | None]) -> Rows:
         if isinstance(given, Path):
             check_name(given, DRAWN, name)
     return rows
+
+
+def _warn(model: "Translator", file: Path, rows: Rows) -> None:
+    """Say which sources are longer than the model reads: no link can lead to what is left out."""
+    from nungil.pipeline.texts import encode
+
+    for number, (source, _) in enumerate(rows.pairs, 1):
+        if encode(source, model.tokenizers.source, model.config).cut:
+            longest = model.config.longest
+            say(f"{file}, line {number}: longer than the {longest} tokens that the model reads; the rest was left out")
 
 
 def _tell(scores: "dict[str, AlignmentScores]", rows: Rows, as_json: bool) -> None:
@@ -172,15 +182,17 @@ def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path
 
 
 def _read(file: Path, gold: Path | None) -> Rows:
-    """The pairs of a file and their gold links."""
+    """The pairs of a file, tidied, and their gold links."""
     from nungil.text.files import read_lines
+    from nungil.text.tidy import tidy
 
     pairs, links = [], []
     for number, line in enumerate(read_lines(file), 1):
         columns = line.split("\t")
-        if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
+        source, target = (*map(tidy, columns[:2]), "")[:2]
+        if not source or not target:
             raise CorpusError(f"{file}, line {number}: source and target are needed, with a tab between them")
-        pairs.append((columns[0], columns[1]))
+        pairs.append((source, target))
         links += columns[2:3]
     if not pairs:
         raise CorpusError(f"{file}: there is nothing in it to align")
@@ -188,4 +200,33 @@ def _read(file: Path, gold: Path | None) -> Rows:
         links = list(read_lines(gold))
     if links and len(links) != len(pairs):
         raise CorpusError(f"{gold or file}: {len(links):,} lines of gold links for {len(pairs):,} pairs")
+    _check_gold(gold or file, Rows(pairs, links))
     return Rows(pairs, links)
+
+
+def _check_gold(file: Path, rows: Rows) -> None:
+    """Refuse what is no link, or leads past the words of its pair: it would count as one that no model finds."""
+    from nungil.scoring.sides import first_few
+
+    found = (_fault(*row) for row in zip(rows.pairs, rows.gold, strict=False))  # there may be no gold
+    faults = [f"{file}, line {number}: {fault}" for number, fault in enumerate(found, 1) if fault]
+    if faults:
+        raise CorpusError(first_few(faults))
+
+
+def _fault(pair: tuple[str, str], line: str) -> str | None:
+    """What is wrong with the gold links of a pair."""
+    from nungil.scoring.alignment import parse_links
+
+    try:
+        links = parse_links(line).possible
+    except CorpusError as error:
+        return str(error)
+    sizes = [len(text.split()) for text in pair]
+    past = next((link for link in sorted(links) if link[0] >= sizes[0] or link[1] >= sizes[1]), None)
+    if past is None:
+        return None
+    return (
+        f"link {past[0]}-{past[1]} leads past the sentence: the source has {sizes[0]} words, the target {sizes[1]}, "
+        "counted from 0"
+    )

@@ -35,6 +35,28 @@ def words_without_marks(tokens: Sequence[str]) -> list[list[int]]:
     return [word for word in words_of(tokens) if tokens[word[0]] not in MARKS]
 
 
+def respelt(tokens: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """The tokens of a text with ▁ where a word of the text begins, so that `words_of` finds the words of white space.
+
+    `parts` are what each token puts into the text, spaces included: only they tell a full stop that no vocabulary has,
+    or the letters of a character model, from words. A space goes with the word it opens; marks stay as they are, and a
+    space that opens none becomes one.
+    """
+    spelt = [token if token in MARKS else SPECIALS[PAD] for token in tokens]
+    space, apart = None, True  # the place of the last space, and whether the next letter begins a word
+    for place, part in enumerate(parts):
+        letters = part.strip().replace(SPACE, "_")
+        apart = apart or part[:1].isspace()
+        if letters and apart and space is not None:
+            spelt[space], spelt[place] = SPACE, letters
+        elif letters:
+            spelt[place] = SPACE + letters if apart else letters
+        if part:
+            apart = part[-1].isspace()
+            space = None if letters else place
+    return spelt
+
+
 def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
     """The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is."""
     parts = [tokens[place] for place in word]

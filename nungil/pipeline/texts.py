@@ -10,9 +10,17 @@ from torch import Tensor, nn
 
 from nungil.batches.batch import pad, surround
 from nungil.errors import UsageError
+from nungil.inspection.merging import MARKS, respelt
 from nungil.model.folder import ModelConfig
 from nungil.text.tidy import tidy
-from nungil.text.tokenizers.base import UNK, Tokenizer
+from nungil.text.tokenizers.base import SPECIALS, UNK, Tokenizer
+from nungil.text.tokenizers.pieces import SPACE
+from nungil.text.tokenizers.vocabulary import JOINER, CharacterTokenizer, VocabularyTokenizer, WordTokenizer
+
+BYTE_SPACES = {
+    f"<0x{ord(space):02X}>": space for space in " \t\n\v\f\r\x1c\x1d\x1e\x1f"
+}  # as SentencePiece writes them
+UNKNOWN_PIECE = " ⁇ "  # what SentencePiece makes of `<unk>` in a text
 
 
 class Marked(NamedTuple):
@@ -26,10 +34,45 @@ class Marked(NamedTuple):
 def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Marked:
     """The ids of a text with the marks of the config, cut to the longest that the model reads."""
     ids = tokenizer.encode(text)
-    unknown: tuple[str, ...] = ()
-    if UNK in ids:
-        unknown = tuple(word for word in dict.fromkeys(text.split()) if UNK in tokenizer.encode(word))
+    unknown = _unknown(text, ids, tokenizer) if UNK in ids else ()
     return Marked(surround(ids[: config.longest], config.marks), len(ids) > config.longest, unknown)
+
+
+def _unknown(text: str, ids: Sequence[int], tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The words of a text that have no id, each once; a full stop that is unknown leaves its word known."""
+    if isinstance(tokenizer, WordTokenizer):
+        cut = zip(tokenizer.cut(text), ids, strict=True)
+        return tuple(dict.fromkeys(_bare(token) for token, one in cut if one == UNK))
+    return tuple(word for word in dict.fromkeys(text.split()) if UNK in tokenizer.encode(word))
+
+
+def _bare(token: str) -> str:
+    return token.removeprefix(JOINER) or token
+
+
+def named(ids: Sequence[int], tokenizer: Tokenizer, text: str) -> list[str]:
+    """The tokens of a text that these ids were made of; one that the vocabulary lacks has its own name, not `<unk>`."""
+    tokens = tokenizer.tokens(ids)
+    if not isinstance(tokenizer, VocabularyTokenizer):
+        return tokens
+    own = iter(tokenizer.cut(text))
+    return [token if token in MARKS else next(own) for token in tokens]
+
+
+def by_words(tokens: Sequence[str], tokenizer: Tokenizer) -> list[str]:
+    """The tokens with ▁ where a word of their text begins, whatever the tokenizer makes of spaces."""
+    return respelt(tokens, ["" if token in MARKS else _part(token, tokenizer) for token in tokens])
+
+
+def _part(token: str, tokenizer: Tokenizer) -> str:
+    """What a token puts into a text, with the space before it."""
+    if isinstance(tokenizer, CharacterTokenizer):
+        return token
+    if isinstance(tokenizer, WordTokenizer):
+        return token[1:] if token.startswith(JOINER) and len(token) > 1 else f" {token}"
+    if token == SPECIALS[UNK]:
+        return UNKNOWN_PIECE
+    return BYTE_SPACES.get(token, token.replace(SPACE, " "))
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"]]:

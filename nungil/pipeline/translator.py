@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from nungil.batches.chance import seed_of
@@ -31,7 +32,7 @@ from nungil.model.folder import ModelConfig
 from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.prefixes import Prefix, prefix_ids
-from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
+from nungil.pipeline.texts import Marked, by_words, encode, evaluating, many, named, not_empty, padded
 from nungil.records import Translation
 from nungil.settings import build_settings
 from nungil.text.sentences import Sentence, sentences_of
@@ -42,6 +43,14 @@ from nungil.text.tokenizers.vocabulary import WordTokenizer
 ROWS = 64  # pairs that are looked at together
 CANDIDATES = 5  # the most probable tokens of a step that a record keeps
 MORE = 20  # tokens that any translation may have beyond what its source suggests
+
+
+class Draft(NamedTuple):
+    """A sentence, and one translation that was found for it."""
+
+    source: str
+    encoded: Marked
+    found: Found
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class Translator(TranslatorInsight):
         sentences = many([part.text for part in chain.from_iterable(parts)])
         prefixes = [[] if place else ids for cut, ids in zip(parts, begun, strict=True) for place in range(len(cut))]
         found = iter(self._sentences(sentences, settings, align, prefixes))
-        return [joined([next(found) for _ in cut], cut) for cut in parts]
+        return [joined([next(found) for _ in cut], cut) if cut else _empty(align) for cut in parts]
 
     def look(self, text: str, target: str | None = None) -> AttentionRecord:
         """Where it looks while it writes its own translation, or the one that is given.
@@ -161,18 +170,19 @@ class Translator(TranslatorInsight):
     def look_at_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, AttentionRecord]]:
         """Where it looks while it writes given translations: the place of each pair, and its record, in any order.
 
-        Many are read at once, so this is for many; a record here has no probabilities.
+        Many are read at once, so this is for many. A record here has no probabilities, and for words to be counted as
+        people do, its tokens have ▁ where a word begins, whatever the tokenizer.
         """
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
-        encoded = [encode(not_empty(source), self.tokenizers.source, self.config) for source, _ in pairs]
-        written = [[*self.tokenizers.target.encode(not_empty(target)), EOS] for _, target in pairs]
-        lengths = [max(len(one.ids), len(other)) for one, other in zip(encoded, written, strict=True)]
-        for places in batches_of(lengths, ROWS):
-            recorder = self._watched([encoded[place].ids for place in places], [written[place] for place in places])
-            for row, place in enumerate(places):
-                source = self.tokenizers.source.tokens(encoded[place].ids)
-                yield place, recorder.record(row, source, self.tokenizers.target.tokens(written[place]))
+        reads, writes = self.tokenizers
+        texts = [(not_empty(source), not_empty(target)) for source, target in pairs]
+        encoded = [encode(source, reads, self.config).ids for source, _ in texts]
+        written = [[*writes.encode(target), EOS] for _, target in texts]
+        for place, recorder, row in self._watch(encoded, written):
+            source, target = texts[place]
+            left = by_words(named(encoded[place], reads, source), reads)
+            yield place, recorder.record(row, left, by_words(named(written[place], writes, target), writes))
 
     def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
         """The words nearest to a word by the angle between embeddings, on each side that knows it."""
@@ -182,14 +192,28 @@ class Translator(TranslatorInsight):
         sides = [Vectors("source", self.tokenizers.source, source), Vectors("target", self.tokenizers.target, target)]
         return neighbours_of(word, sides, count)
 
-    def _watched(self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]) -> Recorder:
-        """An eye that has seen these translations being written."""
+    def _watch(
+        self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[int, Recorder, int]]:
+        """Many translations being written, those of like length together: the place of each, who saw it, in which row.
+
+        One batch after another, because what an eye has seen of a Transformer takes megabytes for a sentence.
+        """
+        lengths = [max(len(source), len(target)) for source, target in zip(sources, written, strict=True)]
+        for places in batches_of(lengths, ROWS):
+            recorder, _ = self._watched([sources[place] for place in places], [written[place] for place in places])
+            yield from ((place, recorder, row) for row, place in enumerate(places))
+
+    def _watched(
+        self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]
+    ) -> tuple[Recorder, Float[Tensor, "B T F"]]:
+        """An eye that has seen these translations being written, and the features that the next words are told by."""
         ids, keep = padded(sources)
         target, _ = padded([[SOS, *row[:-1]] for row in written])
         recorder = Recorder()
         with evaluating(self.model), torch.inference_mode():
-            self.model(ids, keep, target, recorder)
-        return recorder
+            decoded = self.model(ids, keep, target, recorder)
+        return recorder, decoded.features
 
     def _sentences(
         self, texts: Sequence[str], settings: SearchSettings, align: bool, prefixes: Sequence[Sequence[int]]
@@ -197,11 +221,15 @@ class Translator(TranslatorInsight):
         """Each by itself; those that are empty stay so."""
         encoded = {place: encode(text, self.tokenizers.source, self.config) for place, text in enumerate(texts) if text}
         begun = [prefixes[place] for place in encoded]
-        found = dict(zip(encoded, self._search(list(encoded.values()), settings, begun), strict=True))
-        return [
-            self._ranked(text, encoded[place], found[place], align) if place in found else EMPTY
-            for place, text in enumerate(texts)
+        found = self._search(list(encoded.values()), settings, begun)
+        drafts = [
+            Draft(texts[place], encoded[place], one)
+            for place, several in zip(encoded, found, strict=True)
+            for one in several
         ]
+        made = iter(self._translations(drafts, align))
+        best = {place: _ranked([next(made) for _ in several]) for place, several in zip(encoded, found, strict=True)}
+        return [best.get(place, _empty(align)) for place in range(len(texts))]
 
     def _search(
         self, encoded: Sequence[Marked], settings: SearchSettings, prefixes: Sequence[Sequence[int]] = ()
@@ -241,17 +269,25 @@ class Translator(TranslatorInsight):
         ((found, *_),) = self._search([Marked(list(source), cut=False)], SearchSettings())
         return ended(found)
 
-    def _ranked(self, source: str, encoded: Marked, found: Sequence[Found], align: bool) -> Translation:
-        ranked = tuple(self._translation(source, encoded, one, align) for one in found)
-        return ranked[0]._replace(n_best=ranked if len(ranked) > 1 else ())
+    def _translations(self, drafts: Sequence[Draft], align: bool) -> list[Translation]:
+        """What was found, as text; where links or unknown words need it, from another look at what was written."""
+        looking = [
+            place
+            for place, draft in enumerate(drafts)
+            if draft.found.ids and self.config.attends and (align or UNK in draft.found.ids)
+        ]
+        written = [[*drafts[place].found.ids, EOS] for place in looking]
+        made: dict[int, Translation] = {}
+        for number, recorder, row in self._watch([drafts[place].encoded.ids for place in looking], written):
+            draft = drafts[looking[number]]
+            tokens = [self.tokenizers.source.tokens(draft.encoded.ids), self.tokenizers.target.tokens(written[number])]
+            made[looking[number]] = self._translation(draft, align, recorder.record(row, *tokens))
+        return [made.get(place) or self._translation(draft, align) for place, draft in enumerate(drafts)]
 
-    def _translation(self, source: str, encoded: Marked, found: Found, align: bool) -> Translation:
-        tokens = self.tokenizers.target.tokens(found.ids)
-        text = self.tokenizers.target.decode(found.ids)
-        looked = None
-        if found.ids and self.config.attends and (align or UNK in found.ids):
-            looked = self._read(source, encoded, [*found.ids, EOS])
+    def _translation(self, draft: Draft, align: bool, looked: AttentionRecord | None = None) -> Translation:
+        source, encoded, found = draft
         reads, writes = self.tokenizers
+        tokens, text = writes.tokens(found.ids), writes.decode(found.ids)
         if looked is not None and isinstance(reads, WordTokenizer) and isinstance(writes, WordTokenizer):
             tokens = copied(tokens, looked, reads.cut(source))
             text = writes.join(tokens)
@@ -260,21 +296,28 @@ class Translator(TranslatorInsight):
             score=found.log_probability / max(1, found.length),
             tokens=tuple(tokens),
             source=source,
-            source_tokens=tuple(self.tokenizers.source.tokens(encoded.ids)),
+            source_tokens=tuple(reads.tokens(encoded.ids)),
             finished=found.finished,
             cut=encoded.cut,
             probabilities=tuple(math.exp(one) for one in found.log_probabilities),
             unknown=encoded.unknown,
-            links=(links_of(looked) if looked is not None else "") if align else None,
+            links=self._links(draft, tokens, looked) if align else None,
         )
 
+    def _links(self, draft: Draft, tokens: Sequence[str], looked: AttentionRecord | None) -> str:
+        """Between the words of the source and of the text that these tokens make."""
+        if looked is None:
+            return ""
+        reads, writes = self.tokenizers
+        left = by_words(named(draft.encoded.ids, reads, draft.source), reads)
+        right = by_words([*tokens, SPECIALS[EOS]], writes)
+        return links_of(replace(looked, source_tokens=tuple(left), target_tokens=tuple(right)))
+
     def _read(self, source: str, encoded: Marked, written: Sequence[int]) -> AttentionRecord:
-        """Where it looks while it writes this."""
-        ids, keep = padded([encoded.ids])
-        recorder = Recorder()
+        """Where it looks while it writes this, and how sure it is."""
+        recorder, features = self._watched([encoded.ids], [written])
         with evaluating(self.model), torch.inference_mode():
-            decoded = self.model(ids, keep, torch.tensor([[SOS, *written[:-1]]]), recorder)
-            log_probs = self.model.logits(decoded.features).log_softmax(dim=-1)[0]
+            log_probs = self.model.logits(features).log_softmax(dim=-1)[0]
         record = recorder.record(
             0,
             self.tokenizers.source.tokens(encoded.ids),
@@ -305,6 +348,11 @@ def probability(logarithm: float) -> float:
 EMPTY = Translation("", 0.0, (), "", ())
 
 
+def _empty(align: bool) -> Translation:
+    """What an empty text stays; where links are asked for, it has none."""
+    return EMPTY._replace(links="" if align else None)
+
+
 def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str]) -> list[str]:
     """For each word that the vocabulary lacks, the source word that was looked at. Luong et al. (2015), rare words."""
     marks = {SPECIALS[mark] for mark in (PAD, SOS, EOS)}
@@ -313,12 +361,15 @@ def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str])
     return [words[int(most[row])] if token == SPECIALS[UNK] else token for row, token in enumerate(tokens)]
 
 
+def _ranked(found: Sequence[Translation]) -> Translation:
+    """The best, with all of them where there are several."""
+    return found[0]._replace(n_best=tuple(found) if len(found) > 1 else ())
+
+
 def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
     """The sentences of a text as one translation, with what stood between them."""
     if len(parts) == 1:
         return parts[0]
-    if not parts:
-        return EMPTY
     kept = max(len(part.n_best) for part in parts)
     ranked = [
         [part.n_best[min(number, len(part.n_best) - 1)] if part.n_best else part for part in parts]
@@ -340,18 +391,20 @@ def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translatio
         cut=any(part.cut for part in parts),
         probabilities=probabilities,
         unknown=tuple(dict.fromkeys(chain.from_iterable(part.unknown for part in parts))),
-        links=joined_links(parts),
+        links=joined_links(parts, cut),
     )
 
 
-def joined_links(parts: Sequence[Translation]) -> str | None:
+def joined_links(parts: Sequence[Translation], cut: Sequence[Sentence]) -> str | None:
     """The links of sentences that stand one after another."""
     if any(part.links is None for part in parts):
         return None
     found, source, target = [], 0, 0
-    for part in parts:
+    for part, between in zip(parts, cut, strict=True):
         for link in (part.links or "").split():
             left, right = map(int, link.split("-"))
             found.append(f"{left + source}-{right + target}")
         source, target = source + len(part.source.split()), target + len(part.text.split())
+        if part.source and not between.after:
+            source -= 1  # no space, as in Japanese: the next sentence goes on with the word that this one ends with
     return " ".join(found)
