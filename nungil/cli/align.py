@@ -50,6 +50,7 @@ def align(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON instead of the links.")] = False,
+    encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
 ) -> None:
     """Print word links in Pharaoh's format, source-target, words counted from 0; score them where gold is known.
 
@@ -58,7 +59,9 @@ def align(
     nungil align runs/demo gold.tsv --json
     nungil align runs/mine gold.tsv --heads --atlas heads.png
     """
-    rows = _asked(_read(file, gold), {"--reading best": reading == "best", "--heads": heads, "--atlas": atlas})
+    rows = _asked(
+        _read(file, gold, encoding), {"--reading best": reading == "best", "--heads": heads, "--atlas": atlas}
+    )
     from nungil.inspection.record import READINGS
     from nungil.pipeline import Translator, load
     from nungil.scoring.alignment import score_links
@@ -171,12 +174,12 @@ def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path
     say(f"Wrote {path}")
 
 
-def _read(file: Path, gold: Path | None) -> Rows:
+def _read(file: Path, gold: Path | None, encoding: str) -> Rows:
     """The pairs of a file and their gold links."""
     from nungil.text.files import read_lines
 
     pairs, links = [], []
-    for number, line in enumerate(read_lines(file), 1):
+    for number, line in enumerate(read_lines(file, encoding), 1):
         columns = line.split("\t")
         if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
             raise CorpusError(f"{file}, line {number}: source and target are needed, with a tab between them")
@@ -185,7 +188,7 @@ def _read(file: Path, gold: Path | None) -> Rows:
     if not pairs:
         raise CorpusError(f"{file}: there is nothing in it to align")
     if gold is not None:
-        links = list(read_lines(gold))
+        links = list(read_lines(gold, encoding))
     if links and len(links) != len(pairs):
         raise CorpusError(f"{gold or file}: {len(links):,} lines of gold links for {len(pairs):,} pairs")
     return Rows(pairs, links)
