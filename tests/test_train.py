@@ -379,7 +379,10 @@ def test_standard_input_that_is_not_utf8_is_named_by_its_line(translator):
     out, _ = translator
     found = subprocess.run([*NUNGIL, "translate", str(out)], input=b"snow\nI \xff\n", capture_output=True, timeout=60)
     assert found.returncode == 3
-    assert found.stderr.decode() == "nungil: standard input, line 2: not UTF-8 text (byte 3 of it)\n"
+    assert found.stderr.decode() == (
+        "nungil: standard input:2: not UTF-8, nor anything else that can be told; if you know the encoding, "
+        "give --encoding\n"
+    )
 
 
 def test_a_quote_in_the_next_command_is_quoted(translator, tmp_path):

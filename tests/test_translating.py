@@ -34,10 +34,15 @@ def test_a_line_out_for_each_line_in(model, article):
 def test_scores_links_and_the_best_stand_in_columns(model, article):
     found = invoke("translate", str(model), str(article), "--scores", "--align", "--longest", "4")
     expected = load(model).translate(LINES, longest=4, align=True)
-    assert found.stdout.split("\n")[:-1] == [f"{one.text}\t{one.score:.4f}\t{one.links or ''}" for one in expected]
+    assert found.stdout.split("\n")[:-1] == [
+        f"{one.text}\t{one.score:.4f}\t{one.links or ''}" if one.source else "" for one in expected
+    ]
     found = invoke("translate", str(model), str(article), "--n-best", "2", "--beam", "3", "--longest", "4")
     rows = [line.split("\t") for line in found.stdout.split("\n")[:-1]]
-    assert [row[0] for row in rows if len(row) == 2] == ["1", "1", "3", "3", "4", "4", "5", "5"]
+    assert [row[0] for row in rows] == ["1", "1", "2", "3", "3", "4", "4", "5", "5"]
+    assert rows[2] == ["2", ""], "an empty line has its number and nothing else, whatever was asked for"
+    scored = invoke("translate", str(model), str(article), "--n-best", "2", "--longest", "4", "--scores", "--align")
+    assert "2\t" in scored.stdout.split("\n")
 
 
 def test_json_has_all_that_is_known(model, article):
@@ -155,7 +160,7 @@ def test_half_an_answer_is_cut_off_when_it_is_gone_on_with(model, article, tmp_p
         (b"\xff\xfe\x00snow", None),
         ("🙂 🙃 ❄️\n".encode(), None),
         (b"I like\x00snow\n", None),
-        (("snow " * 10_000).encode() + b"\n", "line 1: longer than the 9 tokens that the model reads"),
+        (("snow " * 10_000).encode() + b"\n", "odd.txt:1: longer than the 9 tokens that the model reads"),
     ],
     ids=["not UTF-8", "emoji", "NUL", "10,000 words"],
 )

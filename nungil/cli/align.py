@@ -50,6 +50,7 @@ def align(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON instead of the links.")] = False,
+    encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
 ) -> None:
     """Print word links in Pharaoh's format, source-target, words counted from 0; score them where gold is known.
 
@@ -59,7 +60,7 @@ def align(
     nungil align runs/mine gold.tsv --heads --atlas heads.png
     """
     needing = {"--reading best": reading == "best", "--heads": heads, "--atlas": atlas, "--json": as_json}
-    rows = _asked(_read(file, gold), needing)
+    rows = _asked(_read(file, gold, encoding), needing)
     from nungil.inspection.record import READINGS
     from nungil.pipeline import Translator, load
     from nungil.scoring.alignment import score_links
@@ -181,13 +182,13 @@ def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path
     say(f"Wrote {path}")
 
 
-def _read(file: Path, gold: Path | None) -> Rows:
+def _read(file: Path, gold: Path | None, encoding: str) -> Rows:
     """The pairs of a file, tidied, and their gold links."""
     from nungil.text.files import read_lines
     from nungil.text.tidy import tidy
 
     pairs, links = [], []
-    for number, line in enumerate(read_lines(file), 1):
+    for number, line in enumerate(read_lines(file, encoding), 1):
         columns = line.split("\t")
         source, target = (*map(tidy, columns[:2]), "")[:2]
         if not source or not target:
@@ -197,7 +198,7 @@ def _read(file: Path, gold: Path | None) -> Rows:
     if not pairs:
         raise CorpusError(f"{file}: there is nothing in it to align")
     if gold is not None:
-        links = list(read_lines(gold))
+        links = list(read_lines(gold, encoding))
     if links and len(links) != len(pairs):
         raise CorpusError(f"{gold or file}: {len(links):,} lines of gold links for {len(pairs):,} pairs")
     _check_gold(gold or file, Rows(pairs, links))

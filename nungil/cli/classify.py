@@ -2,12 +2,11 @@
 
 import json
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nungil.cli.talk import say
+from nungil.cli.talk import say, suggest_looking
 from nungil.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ def classify(
         Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with every probability.")] = False,
+    encoding: Annotated[str, typer.Option(help="The encoding of the text, such as cp949 or utf-16.")] = "utf-8",
 ) -> None:
     """Classify text: for each line in, a label and its probability, with a tab between; an empty line stays empty.
 
@@ -31,9 +31,11 @@ def classify(
     nungil classify runs/reviews new.txt --json --out labels.jsonl
     """
     from nungil.cli.lines import model_sign, work_through
+    from nungil.cli.texts import Texts
     from nungil.pipeline import Classifier, load
     from nungil.text.tidy import tidy
 
+    texts = Texts(files or [], encoding)
     model = load(folder)
     if not isinstance(model, Classifier):
         raise UsageError(f"{folder} holds a translator; use: nungil translate {folder}")
@@ -44,13 +46,15 @@ def classify(
         answers = [next(found) if tidy(line) else None for line in lines]  # a line out for each line in
         for place, one in enumerate(answers, number):
             if one is not None and one.cut:
-                say(f"line {place}: longer than the {model.config.longest} tokens that the model reads; cut there")
-        seen.extend(one.source for one in answers[:1] if one is not None)
+                where, limit = texts.place(place), model.config.longest
+                say(f"{where}: longer than the {limit} tokens that the model reads; cut there")
+        if not seen:
+            seen.extend([one.source for one in answers if one is not None][:1])
         return [_shown(one, as_json) for one in answers]
 
-    work_through(files or [], out, {"model": model_sign(folder), "json": as_json}, answer)
-    if seen and model.config.attends:
-        say(f"Next: nungil look {folder} {quote(seen[0] if len(seen[0]) < 60 else 'a text')}")
+    work_through(texts, out, {"model": model_sign(folder), "json": as_json}, answer)
+    if model.config.attends:
+        suggest_looking(folder, seen, "a text")
 
 
 def _shown(one: "Classification | None", as_json: bool) -> str:

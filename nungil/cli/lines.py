@@ -3,41 +3,42 @@
 import hashlib
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any
 
 from nungil.cli.talk import say, write
-from nungil.cli.texts import chunks_of_lines
-from nungil.errors import ResourceError, UsageError
+from nungil.cli.texts import Texts
+from nungil.errors import ResourceError, StoppedError, UsageError
 from nungil.text.atomic import whole_file
 
 Answer = Callable[[list[str], int], list[str]]  # lines and the number of the first; what to print for them
 
 
-def work_through(files: Sequence[Path], out: Path | None, sign: Mapping[str, Any], answer: Answer) -> None:
+def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer: Answer) -> None:
     """Answer every line. `sign` is all that decides the answers: only what has the same sign is gone on with."""
     if out is None:
-        with _progress(files, 0) as advance:
+        with _progress(texts, 0, bar=not sys.stdout.isatty()) as advance:
             number = 1
-            for lines in chunks_of_lines(files):
+            for lines in texts.chunks():
                 for line in answer(lines, number):
                     write(line)
                 number += len(lines)
                 advance(len(lines))
         return
-    if out.exists():
-        raise UsageError(f"{out}: there is something already, and nothing is written over; choose another --out")
-    unfinished = Unfinished(out, {**sign, "files": [[str(path), *_look_of(path)] for path in files]})
-    if not files:
-        unfinished.forget()  # what comes through a pipe may be something else each time
-    with _progress(files, unfinished.lines) as advance:
-        for lines in _after(chunks_of_lines(files), unfinished.lines):
-            unfinished.add(answer(lines, unfinished.lines + 1), len(lines))
-            advance(len(lines))
-    unfinished.finish()
+    files = [[str(path), *_look_of(path)] for path in texts.files]
+    with _locked(out):
+        unfinished = Unfinished(out, {**sign, "encoding": texts.encoding, "files": files})
+        with _stoppable(unfinished), _progress(texts, unfinished.lines) as advance:
+            for lines in _after(texts.chunks(), unfinished.lines):
+                unfinished.add(answer(lines, unfinished.lines + 1), len(lines))
+                advance(len(lines))
+        unfinished.finish()
 
 
 def model_sign(folder: Path) -> str:
@@ -50,18 +51,21 @@ class Unfinished:
     """An output on its way: OUT.part has the answers, OUT.part.json how many lines of input they are of.
 
     Answers are on the disk before they are counted, and what was not counted is cut off: nothing is lost or doubled.
+    OUT.part must be there, and be locked.
     """
 
     def __init__(self, out: Path, sign: Mapping[str, Any]) -> None:
         self.out, self.sign, self.lines, self.bytes = out, json.loads(json.dumps(sign)), 0, 0
-        self.part, self.state = (out.with_name(out.name + ending) for ending in (".part", ".part.json"))
-        if self.part.exists():
+        self.part, self.state = part_of(out), out.with_name(f"{out.name}.part.json")
+        self._inode = self.part.stat().st_ino
+        if self.part.stat().st_size:
             self._go_on()
 
     def _go_on(self) -> None:
         try:
             state = json.loads(self.state.read_text())
-            same, self.lines, self.bytes = state["sign"] == self.sign, int(state["lines"]), int(state["bytes"])
+            lines, size = int(state["lines"]), int(state["bytes"])
+            same = state["sign"] == self.sign and size <= self.part.stat().st_size
         except (OSError, ValueError, KeyError, TypeError):
             same = False
         if not same:
@@ -69,23 +73,25 @@ class Unfinished:
                 f"{self.part}: left by another command: on other input, with another model or other options; "
                 "delete it, or choose another --out"
             )
+        if not self.sign["files"]:
+            say("Beginning anew: what comes through standard input may be something else each time.")
+            return
+        self.lines, self.bytes = lines, size
         say(f"Going on after line {self.lines:,}.")
-
-    def forget(self) -> None:
-        """Begin anew."""
-        self.lines = self.bytes = 0
 
     def add(self, answers: Sequence[str], lines: int) -> None:
         """The answers to so many more lines."""
+        self._refuse_another()
+        content = "".join(f"{answer}\n" for answer in answers).encode()
         try:
-            self.out.parent.mkdir(parents=True, exist_ok=True)
-            with self.part.open("r+b" if self.part.exists() else "wb") as file:
-                self._append(file, "".join(f"{answer}\n" for answer in answers).encode())
+            with self.part.open("r+b") as file:
+                self._append(file, content)
         except OSError as error:
             raise ResourceError(f"{self.part}: cannot be written: {error.strerror or error}") from None
-        self.lines += lines
+        counted = {"lines": self.lines + lines, "bytes": self.bytes + len(content)}
         with whole_file(self.state) as text:
-            text.write(json.dumps({"sign": self.sign, "lines": self.lines, "bytes": self.bytes}))
+            text.write(json.dumps({"sign": self.sign, **counted}))
+        self.lines, self.bytes = counted["lines"], counted["bytes"]
 
     def _append(self, file: IO[bytes], content: bytes) -> None:
         file.truncate(self.bytes)
@@ -93,14 +99,98 @@ class Unfinished:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-        self.bytes += len(content)
+
+    def _refuse_another(self) -> None:
+        """A file that was put in the place of this one lacks what was answered before."""
+        if not self.part.exists() or self.part.stat().st_ino != self._inode:
+            raise ResourceError(f"{self.part}: was deleted or replaced while it was being written; begin anew")
 
     def finish(self) -> None:
         """Everything is answered: give it its name."""
-        if not self.part.exists():
-            self.add([], 0)
+        self._refuse_another()
+        if self.out.exists():
+            raise UsageError(
+                f"{self.out}: was made by somebody else meanwhile, and nothing is written over; "
+                f"all answers are in {self.part}"
+            )
         self.part.replace(self.out)
         self.state.unlink(missing_ok=True)
+
+    def stopped(self, number: signal.Signals) -> StoppedError:
+        """What to say when a signal has come."""
+        if not self.lines:
+            return StoppedError("stopped before the first answers were written", number)
+        if not self.sign["files"]:
+            return StoppedError(f"stopped after line {self.lines:,}; its answers are in {self.part}", number)
+        return StoppedError(f"stopped after line {self.lines:,}; the same command goes on with it", number)
+
+
+def part_of(out: Path) -> Path:
+    """Where answers are until all are there."""
+    return out.with_name(f"{out.name}.part")
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """OUT.part, for this command alone. Nothing is left where nothing was done."""
+    _refuse_to_write_over(out)
+    part = part_of(out)
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+    except OSError as error:
+        raise ResourceError(f"{part}: cannot be written: {error.strerror or error}") from None
+    with _lock_on(part):
+        try:
+            _refuse_to_write_over(out)  # the command that had the lock may have finished just now
+            yield
+        finally:
+            if part.exists() and not part.stat().st_size:
+                part.unlink()
+
+
+@contextmanager
+def _lock_on(part: Path) -> Iterator[None]:
+    if sys.platform == "win32":  # has no such locks
+        yield
+        return
+    import fcntl
+
+    with part.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"{part}: another command is writing it now; wait until it is done, or choose another --out"
+            ) from None
+        except OSError:
+            pass  # a file system without locks
+        yield
+
+
+def _refuse_to_write_over(out: Path) -> None:
+    if out.exists():
+        raise UsageError(f"{out}: there is something already, and nothing is written over; choose another --out")
+
+
+@contextmanager
+def _stoppable(unfinished: Unfinished) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the command at once: what is not counted is answered again."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        raise KeyboardInterrupt(number)
+
+    own = threading.current_thread() is threading.main_thread()  # elsewhere Python allows no handlers
+    before = signal.signal(signal.SIGTERM, stop) if own else None
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        number = signal.SIGTERM if interrupt.args == (signal.SIGTERM,) else signal.SIGINT
+        raise unfinished.stopped(number) from None
+    finally:
+        if own:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _look_of(path: Path) -> tuple[int, int]:
@@ -121,18 +211,17 @@ def _after(chunks: Iterator[list[str]], skipped: int) -> Iterator[list[str]]:
 
 
 @contextmanager
-def _progress(files: Sequence[Path], done: int) -> Iterator[Callable[[int], None]]:
+def _progress(texts: Texts, done: int, *, bar: bool = True) -> Iterator[Callable[[int], None]]:
     """A bar with the time left, if somebody sits there and the input is a file whose lines can be counted."""
-    if not files or not sys.stderr.isatty():
+    if not bar or not texts.files or not sys.stderr.isatty():
         yield lambda lines: None  # noqa: ARG005
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    from nungil.text.files import read_lines
-
-    total = sum(1 for path in files for _ in read_lines(path))
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("lines", total=total, completed=done)
-        yield lambda lines: bar.advance(task, lines)
+    total, console = texts.count(), Console(stderr=True)
+    # rich would print on the console whatever is written to standard output; talk it may, it stands above the bar then
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as shown:
+        task = shown.add_task("lines", total=total, completed=done)
+        yield lambda lines: shown.advance(task, lines)

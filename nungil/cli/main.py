@@ -30,6 +30,8 @@ HELP = """Train attention models, run them, and see exactly where they look.
 Start with: nungil demo
 """
 
+STOPPED = 130  # the shell's code for Ctrl-C
+
 app = typer.Typer(
     help=HELP,
     no_args_is_help=True,
@@ -87,7 +89,11 @@ def main() -> None:
             raise
         _end(f"nungil: {error}", error.exit_code)
     except KeyboardInterrupt:
-        _end("nungil: stopped", 130)
+        _end("nungil: stopped", STOPPED)
+    except SystemExit as end:
+        if end.code == STOPPED:  # typer has made it of a KeyboardInterrupt, and said nothing
+            _end("nungil: stopped", STOPPED)
+        raise
     except Exception as error:
         if debug:
             raise

@@ -3,6 +3,9 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from nungil.errors import ResourceError
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 
 JSON_WIDTH = 110
 PIPED_WIDTH = 160  # columns of a page that goes to a file or a pipe, where nobody can widen a window
+TYPED = 60  # characters that somebody may type again
 
 
 def write(text: str) -> None:
@@ -29,6 +33,13 @@ def write(text: str) -> None:
 def say(text: str) -> None:
     """A line of talk."""
     print(text, file=sys.stderr)  # noqa: T201
+
+
+def suggest_looking(folder: Path, texts: Sequence[str], otherwise: str) -> None:
+    """What to do next: look at the first of these texts, or at another where that is too long to be typed."""
+    if texts:
+        text = texts[0] if len(texts[0]) < TYPED else otherwise
+        say(f"Next: nungil look {quote(str(folder))} {quote(text)}")
 
 
 def has_the_last_word() -> bool:

@@ -1,39 +1,95 @@
 """Texts that a verb reads: from files, or from standard input, one per line."""
 
+import codecs
+import io
 import sys
+from bisect import bisect
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, repeat
 from pathlib import Path
+from typing import cast
 
 from nungil.cli.talk import say
 from nungil.errors import CorpusError
-from nungil.text.files import read_lines
+from nungil.text.encodings import describe_bad_bytes
+from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
 
 CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
+INPUT = "standard input"
 
 
-def chunks_of_lines(files: Sequence[Path]) -> Iterator[list[str]]:
-    """Lines by the thousand, of the files one after another, or of standard input."""
-    lines = _lines(files)
-    size = 1 if not files and sys.stdin.isatty() else CHUNK  # at the keyboard, an answer is wanted after each line
-    while chunk := list(islice(lines, size)):
-        yield chunk
+class Texts:
+    """The lines of files one after another, or of standard input; numbered through from 1."""
+
+    def __init__(self, files: Sequence[Path], encoding: str = "utf-8") -> None:
+        check_encoding(encoding)
+        self.files, self.encoding = tuple(files), encoding
+        self._begun: list[tuple[int, object]] = [(0, INPUT)]  # lines before each file that was begun, and its name
+
+    def chunks(self) -> Iterator[list[str]]:
+        """Lines by the thousand."""
+        lines = self._lines()
+        size = 1 if not self.files and sys.stdin.isatty() else CHUNK  # at the keyboard, each line wants its answer
+        while chunk := list(islice(lines, size)):
+            yield chunk
+
+    def place(self, number: int) -> str:
+        """`article.txt:7`: where a line that was read stands."""
+        before, name = self._begun[bisect(self._begun, number - 1, key=lambda begun: begun[0]) - 1]
+        return f"{name}:{number - before}"
+
+    def count(self) -> int:
+        """How many lines there are in the files."""
+        return sum(1 for path in self.files for _ in read_lines(path, self.encoding))
+
+    def _lines(self) -> Iterator[str]:
+        if not self.files:
+            if sys.stdin.isatty():
+                say("Reading from the keyboard, a text per line; end with Ctrl-D.")
+            yield from _lines_of_input(self.encoding)
+        done = 0
+        for path in self.files:
+            self._begun.append((done, path))
+            for line in read_lines(path, self.encoding):
+                done += 1
+                yield line
 
 
-def _lines(files: Sequence[Path]) -> Iterator[str]:
-    if not files:
-        if sys.stdin.isatty():
-            say("Reading from the keyboard, a text per line; end with Ctrl-D.")
-        yield from (_decoded(line, number) for number, line in enumerate(sys.stdin.buffer, 1))
-        return
-    for path in files:
-        yield from read_lines(path)
-
-
-def _decoded(line: bytes, number: int) -> str:
-    """A line of standard input, which is UTF-8 whatever the locale; only "\\n" ends it, as in files."""
+def _lines_of_input(encoding: str) -> Iterator[str]:
+    """Standard input as files are read: in the encoding that was named whatever the locale, and checked alike."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    done, rest = 0, ""
     try:
-        text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+        for block in _blocks_of_input(decoder):
+            text = rest + block
+            if block and "\n" not in block and len(text) < BLOCK:  # a pipe hands out less than a line: wait for more
+                rest = text
+                continue
+            if done == 0:
+                text = text.removeprefix("\ufeff")
+            lines = text.split("\n")
+            refuse_bad_text(INPUT, done, text, lines)
+            rest = lines.pop()
+            done += len(lines)
+            yield from (line.removesuffix("\r") for line in lines)
     except UnicodeDecodeError as error:
-        raise CorpusError(f"standard input, line {number}: not UTF-8 text (byte {error.start + 1} of it)") from None
-    return text.removeprefix("\ufeff") if number == 1 else text
+        raise CorpusError(f"{INPUT}:{_bad_bytes(error, encoding, done)}") from None
+    if rest:
+        yield rest.removesuffix("\r")
+
+
+def _blocks_of_input(decoder: codecs.IncrementalDecoder) -> Iterator[str]:
+    """What has come, as soon as something has come: whoever types waits for an answer."""
+    stream = cast(io.BufferedReader, sys.stdin.buffer)
+    while data := stream.read1(BLOCK):
+        if text := decoder.decode(data):  # nothing yet, if only the beginning of a character has come
+            yield text
+    yield decoder.decode(b"", final=True)
+
+
+def _bad_bytes(error: UnicodeDecodeError, encoding: str, done: int) -> str:
+    """The first bad line, and how to read it. Standard input cannot be looked through again for more of them."""
+    line = done + 1 + error.object[: error.start].decode(encoding, "replace").count("\n")
+    end = error.object.find(b"\n", error.start)
+    seen = error.object[:end] if end >= 0 else error.object
+    return describe_bad_bytes(chain(repeat(b"\n", done), [seen]), encoding, line)

@@ -2,15 +2,15 @@
 
 import json
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from nungil.cli.talk import say
+from nungil.cli.talk import say, suggest_looking
 from nungil.errors import UsageError
 
 if TYPE_CHECKING:
+    from nungil.cli.texts import Texts
     from nungil.pipeline import Translator
     from nungil.records import Translation
 
@@ -41,6 +41,7 @@ def translate(
     prefix: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What each translation begins with; to the end, with <eos>.")
     ] = None,
+    encoding: Annotated[str, typer.Option(help="The encoding of the text, such as cp949 or utf-16.")] = "utf-8",
     precision: Annotated[
         Literal["fp32", "bf16"] | None, typer.Option(help="fp32; bf16 is faster for wide models, where there is such.")
     ] = None,
@@ -61,17 +62,20 @@ def translate(
     nungil translate runs/demo article.txt --n-best 3 --scores
     nungil translate runs/mine article.txt --engine ctranslate2 --compute int8
     """
+    from nungil.cli.texts import Texts
+
     given = {
         **{"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "coverage_penalty": coverage_penalty},
         **{"sample": sample or None, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat, "precision": precision},
     }
     options = {name: value for name, value in given.items() if value is not None}
-    _translate(folder, files or [], out, options, Shown(as_json, scores, align, split), Run(engine, compute, prefix))
+    shown = Shown(as_json, scores, align, split, n_best > 1)
+    _translate(folder, Texts(files or [], encoding), out, options, shown, Run(engine, compute, prefix))
 
 
 def _translate(
-    folder: Path, files: list[Path], out: Path | None, options: dict[str, Any], shown: "Shown", run: "Run"
+    folder: Path, texts: "Texts", out: Path | None, options: dict[str, Any], shown: "Shown", run: "Run"
 ) -> None:
     from nungil.cli.lines import model_sign, work_through
     from nungil.decoding.settings import SearchSettings
@@ -93,15 +97,15 @@ def _translate(
             lines, search, split=shown.split, align=shown.links, prefix=run.prefix, first=number - 1
         )
         for place, one in enumerate(found, number):
-            _warn(place, one, model)
-        seen.extend(one.source for one in found[:1])
+            _warn(texts.place(place), one, model)
+        if not seen:
+            seen.extend([one.source for one in found if one.source][:1])
         return [line for place, one in enumerate(found, number) for line in shown.lines(place, one)]
 
     sign = {"model": model_sign(folder), "search": search.model_dump(), "shown": vars(shown), "run": run}
-    work_through(files, out, sign, answer)
-    first = next((text for text in seen if text), "")
-    if first and model.config.attends:
-        say(f"Next: nungil look {folder} {quote(first if len(first) < 60 else 'a sentence')}")
+    work_through(texts, out, sign, answer)
+    if model.config.attends:
+        suggest_looking(folder, seen, "a sentence")
 
 
 class Run(NamedTuple):
@@ -115,18 +119,19 @@ class Run(NamedTuple):
 class Shown:
     """What is translated as one, and what is printed of it."""
 
-    def __init__(self, as_json: bool, scores: bool, links: bool, split: bool) -> None:
-        self.as_json, self.scores, self.links, self.split = as_json, scores, links, split
+    def __init__(self, as_json: bool, scores: bool, links: bool, split: bool, numbered: bool) -> None:
+        self.as_json, self.scores, self.links, self.split, self.numbered = as_json, scores, links, split, numbered
 
     def lines(self, number: int, one: "Translation") -> list[str]:
         """Its lines: one, or one for each of the best, which are told apart by the number of their input."""
         if self.as_json:
             return [json.dumps(plain(one), ensure_ascii=False)]
-        if not one.n_best:
-            return [self._line(one)]
-        return [f"{number}\t{self._line(each)}" for each in one.n_best]
+        before = f"{number}\t" if self.numbered else ""
+        return [before + self._line(each) for each in one.n_best or (one,)]
 
     def _line(self, one: "Translation") -> str:
+        if not one.source_tokens:  # an empty line stays empty
+            return ""
         text = " ".join(one.text.split("\n"))
         return "\t".join([text, *[f"{one.score:.4f}"] * self.scores, *[one.links or ""] * self.links])
 
@@ -136,8 +141,8 @@ def plain(one: "Translation") -> dict[str, Any]:
     return {**one._asdict(), "n_best": [plain(each) for each in one.n_best]}
 
 
-def _warn(number: int, one: "Translation", model: "Translator") -> None:
+def _warn(place: str, one: "Translation", model: "Translator") -> None:
     if one.cut:
-        say(f"line {number}: longer than the {model.config.longest} tokens that the model reads; the rest was left out")
+        say(f"{place}: longer than the {model.config.longest} tokens that the model reads; the rest was left out")
     if not one.finished and one.source:
-        say(f"line {number}: the translation did not come to an end and was cut off")
+        say(f"{place}: the translation did not come to an end and was cut off")

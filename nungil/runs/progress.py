@@ -74,7 +74,7 @@ class Watch:
         self._task: TaskID | None = None
         if say is to_stderr and sys.stderr.isatty():
             columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[numbers]}"))
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
             self._task = self._bar.add_task("training", total=pace.total, numbers="")
 
     def __enter__(self) -> "Watch":

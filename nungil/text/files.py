@@ -60,7 +60,7 @@ def _line_blocks(path: Path, encoding: str) -> Iterator[list[str]]:
             if done == 0:
                 text = text.removeprefix("\ufeff")
             lines = text.split("\n")
-            _refuse_bad_text(path, done, text, lines)
+            refuse_bad_text(path, done, text, lines)
             rest = lines.pop()
             if "\r" in text:
                 lines = [line[:-1] if line.endswith("\r") else line for line in lines]
@@ -81,7 +81,8 @@ def _text_blocks(path: Path, decoder: codecs.IncrementalDecoder) -> Iterator[str
     yield decoder.decode(b"", final=True)
 
 
-def _refuse_bad_text(path: Path, done: int, text: str, lines: list[str]) -> None:
+def refuse_bad_text(path: object, done: int, text: str, lines: list[str]) -> None:
+    """Refuse what no text has. `text` comes after so many lines, and was cut into these, the last perhaps not whole."""
     # Blocks are shorter than the longest line, so only the first line, joined from many, and the last can be too long.
     for place in (0, -1):
         if len(lines[place]) > LONGEST_LINE:
