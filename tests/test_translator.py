@@ -12,7 +12,8 @@ from nungil.decoding.settings import SearchSettings
 from nungil.errors import ConfigError, UsageError
 from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import load
-from nungil.pipeline.translator import copied, joined_links
+from nungil.pipeline.joining import joined_links
+from nungil.pipeline.translator import copied
 from nungil.records import Translation
 from nungil.text.sentences import Sentence, sentences_of
 

@@ -30,6 +30,7 @@ from nungil.inspection.worked.asked import Asked
 from nungil.model.build import TranslatorModel
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.insights import TranslatorInsight, ended
+from nungil.pipeline.joining import joined
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.prefixes import Prefix, prefix_ids
 from nungil.pipeline.texts import Marked, by_words, encode, evaluating, many, named, not_empty, padded
@@ -364,47 +365,3 @@ def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str])
 def _ranked(found: Sequence[Translation]) -> Translation:
     """The best, with all of them where there are several."""
     return found[0]._replace(n_best=tuple(found) if len(found) > 1 else ())
-
-
-def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
-    """The sentences of a text as one translation, with what stood between them."""
-    if len(parts) == 1:
-        return parts[0]
-    kept = max(len(part.n_best) for part in parts)
-    ranked = [
-        [part.n_best[min(number, len(part.n_best) - 1)] if part.n_best else part for part in parts]
-        for number in range(kept)
-    ]
-    return _joined(parts, cut)._replace(n_best=tuple(_joined(row, cut) for row in ranked))
-
-
-def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
-    probabilities = tuple(chain.from_iterable(part.probabilities for part in parts))
-    lengths = [len(part.tokens) + part.finished if part.source else 0 for part in parts]
-    return Translation(
-        text="".join(part.text + (between.after or " ") for part, between in zip(parts, cut, strict=True)).strip(),
-        score=sum(part.score * length for part, length in zip(parts, lengths, strict=True)) / max(1, sum(lengths)),
-        tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
-        source="".join(between.text + between.after for between in cut),
-        source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),
-        finished=all(part.finished for part in parts),
-        cut=any(part.cut for part in parts),
-        probabilities=probabilities,
-        unknown=tuple(dict.fromkeys(chain.from_iterable(part.unknown for part in parts))),
-        links=joined_links(parts, cut),
-    )
-
-
-def joined_links(parts: Sequence[Translation], cut: Sequence[Sentence]) -> str | None:
-    """The links of sentences that stand one after another."""
-    if any(part.links is None for part in parts):
-        return None
-    found, source, target = [], 0, 0
-    for part, between in zip(parts, cut, strict=True):
-        for link in (part.links or "").split():
-            left, right = map(int, link.split("-"))
-            found.append(f"{left + source}-{right + target}")
-        source, target = source + len(part.source.split()), target + len(part.text.split())
-        if part.source and not between.after:
-            source -= 1  # no space, as in Japanese: the next sentence goes on with the word that this one ends with
-    return " ".join(found)
