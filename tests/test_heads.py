@@ -118,3 +118,9 @@ def test_an_atlas_has_a_panel_for_each_head_with_its_facts():
     pooled = AttentionRecord(SOURCE, ["positive"], [AttentionMap("pooling", 0, np.full((1, 1, 5), 0.2))])
     with pytest.raises(UsageError, match="pooling has one row"):
         atlas_of(pooled)
+
+
+def test_rows_named_after_the_word_put_in_tell_nothing_of_what_was_left_unread():
+    record = AttentionRecord.from_matrix(RIGHT, SOURCE, TARGET)
+    assert coverage_of(record) is not None
+    assert coverage_of(record.read_as("input")) is None

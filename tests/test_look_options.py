@@ -131,6 +131,8 @@ def test_edits_of_the_text(folder):
         (["--flatten", "1", "--delete", "snow"], "are two questions; ask one at a time"),
         (["--lens", "raw", "--flatten", "1"], "--lens and changes of attention are two questions"),
         (["--other-map"], "--other-map is for classifiers"),
+        (["--flatten", "1", "--kind", "cross"], "--kind: only for maps of attention, not with changes of attention;"),
+        (["--lens", "raw", "--reading", "input"], "--reading: only for maps of attention, not with --lens;"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(folder, arguments, said):

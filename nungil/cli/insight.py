@@ -1,5 +1,6 @@
 """What `nungil look` shows beside a map, its honesty, and in place of one: lenses, changed rows, edited texts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -68,8 +69,8 @@ class Instead(NamedTuple):
     other_map: bool = False
     everywhere: bool = False
 
-    def check(self, chosen: Chosen) -> None:
-        """One question at a time."""
+    def check(self, chosen: Chosen, only_of_maps: Sequence[str] = ()) -> None:
+        """One question at a time; `only_of_maps` are options that were given and choose among maps of attention."""
         changes, edits = self.asked.changes(chosen.seed), self.asked.edits()
         given = {
             "--lens": self.lens is not None and not edits,  # a difference may be of any lens
@@ -80,6 +81,11 @@ class Instead(NamedTuple):
         several = [name for name, one in given.items() if one]
         if len(several) > 1:
             raise UsageError(f"{' and '.join(several)} are two questions; ask one at a time")
+        if several and only_of_maps:
+            raise UsageError(
+                f"{', '.join(only_of_maps)}: only for maps of attention, not with {several[0]}; that is of what is written, "
+                "word by word, and of what is read for it"
+            )
         if self.everywhere and not changes:
             raise UsageError("--everywhere goes with --force, --move, --zero, --flatten or --permute")
         if edits and chosen.target is not None:
@@ -159,7 +165,8 @@ def strip_lines(strip: "Strip", full: bool) -> tuple[str, ...]:
     if not full:
         return strip.first()
     rows = [
-        f"  {row.step} {row.token}: looks most at “{row.top}”; made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
+        f"  {row.step} {row.token}: of the words it looks most at “{row.top}”; "
+        f"made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
         f"{', another word' if row.flips else ''}; without it log p {lost(row.drop_top)}"
         for row in strip.rows
     ]

@@ -128,7 +128,8 @@ def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead,
     if chosen is None and more.neighbours is None:
         raise UsageError(f"a text is needed: nungil look {folder} 'I like snow'")
     if chosen is not None:
-        instead.check(chosen)
+        of_maps = {"--kind": more.kind is not None, "--reading": more.reading != "output"}
+        instead.check(chosen, [name for name, given in of_maps.items() if given])
     model = load(folder)
     if more.neighbours is not None:
         _tell_neighbours(model, more.neighbours, out.as_json and chosen is None)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nungil.inspection.merging import merge, spell, words_without_marks
-from nungil.inspection.record import Array, AttentionRecord
+from nungil.inspection.record import READINGS, Array, AttentionRecord
 
 LITTLE = 0.05  # a word that no row gives as much as this was not looked at
 OFTEN = 2.0  # a word that got as much as this many rows have to give was looked at again and again
@@ -54,8 +54,11 @@ class Coverage:
 
 
 def coverage_of(record: AttentionRecord, layer: int | None = None, head: int | None = None) -> Coverage | None:
-    """Of a cross-attention; None where nothing was written, or nothing looks across."""
-    if "cross" not in record.kinds:
+    """Of a cross-attention; None where nothing was written, or nothing looks across.
+
+    Rows that are named after the word just put in do not tell what was written while they looked: nothing is said then.
+    """
+    if "cross" not in record.kinds or record.reading == READINGS["input"]:
         return None
     weights: Array = record.select("cross", layer, head)
     rows, columns = (words_without_marks(record.tokens_of(side)) for side in ("target", "source"))
