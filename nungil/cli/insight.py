@@ -83,8 +83,8 @@ class Instead(NamedTuple):
             raise UsageError(f"{' and '.join(several)} are two questions; ask one at a time")
         if several and only_of_maps:
             raise UsageError(
-                f"{', '.join(only_of_maps)}: only for maps of attention, not with {several[0]}; that is of what is written, "
-                "word by word, and of what is read for it"
+                f"{', '.join(only_of_maps)}: only for maps of attention, not with {several[0]}; "
+                "that is of what is written, word by word, and of what is read for it"
             )
         if self.everywhere and not changes:
             raise UsageError("--everywhere goes with --force, --move, --zero, --flatten or --permute")
