@@ -38,8 +38,9 @@ def read_answers(path: Path, encoding: str = "utf-8") -> Answers:
 
 def _refuse_columns(path: Path, lines: Sequence[str]) -> None:
     """What `nungil translate` prints beside translations would be scored as their words."""
+    written = [line for line in lines if line]  # an empty text has nothing beside it
     for option, is_printed in PRINTED.items():
-        if is_printed(lines):
+        if written and is_printed(written):
             raise CorpusError(
                 f"{path}: every line is as `nungil translate {option}` prints it, and what stands beside the "
                 f"translations would be scored as their words; translate without {option}, or with --json"
