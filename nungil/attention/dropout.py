@@ -1,8 +1,9 @@
 """Dropout whose masks are cheap. Srivastava et al. (2014).
 
 On a processor, torch draws each number of a mask by itself, and that took a tenth of a training step. Here one number
-is drawn from torch's generator, so that whoever seeds torch has seeded this; a fast generator makes the mask from it,
-four numbers of 16 bits at a time.
+is drawn from torch's generator, so that whoever seeds torch has seeded this; a fast generator makes the mask from it, a
+byte for each number. A mask is kept as bytes, and multiplies the bits of a number rather than the number: whole numbers
+of one size are multiplied many at a time, where a mixed product converts them one by one.
 """
 
 from typing import Any
@@ -12,7 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-LEVELS = 2**16  # a mask is as exact as this: 0.1 is 0.100006
+LEVELS = 256  # of a byte that is drawn
+ROW = 1_024  # numbers that have a limit each
+BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # whole numbers by their size in bytes
 
 
 class Dropout(nn.Module):
@@ -28,7 +31,8 @@ class Dropout(nn.Module):
             return numbers
         if numbers.device.type != "cpu" or torch.compiler.is_compiling():
             return nn.functional.dropout(numbers, self.share)
-        dropped: Tensor = _Masked.apply(numbers, cheap_mask(numbers, self.share))  # type: ignore[no-untyped-call]
+        mask, scale = cheap_mask(numbers.shape, self.share), 1 / (1 - self.share)
+        dropped: Tensor = _Masked.apply(numbers, mask, scale)  # type: ignore[no-untyped-call]
         return dropped
 
     def extra_repr(self) -> str:
@@ -36,28 +40,40 @@ class Dropout(nn.Module):
         return f"share={self.share}"
 
 
-def cheap_mask(like: Tensor, share: float) -> Tensor:
-    """1 / kept where a number stays and 0 where it goes; `kept` is the share that stays, rounded as masks are."""
-    limit = round(share * LEVELS)
+def cheap_mask(shape: torch.Size, share: float) -> Tensor:
+    """Bytes: 1 where a number stays, and 0 where it goes.
+
+    A share is rarely so many of 256. Limits are rounded up or down by chance, so that each number goes with just the
+    probability that was asked for.
+    """
+    count = shape.numel()
+    rows = -(-count // ROW)
     seed = int(torch.randint(2**63 - 1, ()))
-    count = like.numel()
-    words = np.random.Generator(np.random.SFC64(seed)).integers(0, 2**64, (count + 3) // 4, dtype=np.uint64)
-    draws = torch.from_numpy(words.view(np.int16)[:count]).view(like.shape)
-    mask = torch.empty(like.shape, dtype=like.dtype)
-    torch.ge(draws, limit - LEVELS // 2, out=mask)
-    return mask.mul_(LEVELS / (LEVELS - limit))
+    words = np.random.SFC64(seed).random_raw(rows * ROW // 8)
+    draws = torch.from_numpy(words.view(np.int8)).view(rows, ROW)
+    limits = (share * LEVELS + torch.rand(ROW)).floor_() - LEVELS // 2
+    mask = torch.empty_like(draws)
+    torch.ge(draws, limits.clamp_(max=LEVELS // 2 - 1).to(torch.int8), out=mask)
+    return mask.view(-1)[:count].view(shape)
 
 
 class _Masked(torch.autograd.Function):
     """A product whose second factor needs no gradient, and so no bookkeeping."""
 
     @staticmethod
-    def forward(ctx: Any, numbers: Tensor, mask: Tensor) -> Tensor:
+    def forward(ctx: Any, numbers: Tensor, mask: Tensor, scale: float) -> Tensor:
         ctx.save_for_backward(mask)
-        return numbers * mask
+        ctx.scale = scale
+        return _times(numbers, mask, scale)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (mask,) = ctx.saved_tensors
-        return gradient * mask, None
+        return _times(gradient, mask, ctx.scale), None, None
+
+
+def _times(numbers: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """numbers × mask × scale: all bits of a number stay, or none does."""
+    bits = BITS[numbers.element_size()]
+    return (numbers.view(bits) * mask.to(bits)).view(numbers.dtype).mul_(scale)

@@ -54,9 +54,9 @@ class _VocabularyLoss(torch.autograd.Function):
         for rows in _pieces(len(features), len(weight)):
             scores_nV, shares_nV = (part[: len(right[rows])] for part in room)
             torch.mm(short_features[rows], short_weight.t(), out=scores_nV).add_(bias_short)  # addmm is slower
-            torch.softmax(scores_nV, dim=-1, dtype=weight.dtype, out=shares_nV)
-            wanted = scores_nV.gather(1, right[rows, None])[:, 0].to(weight.dtype)
-            top = scores_nV.amax(dim=-1).to(weight.dtype)
+            shares_nV.copy_(scores_nV)
+            wanted, top = shares_nV.gather(1, right[rows, None])[:, 0], shares_nV.amax(dim=-1)
+            torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
             log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
             plain += (log_mass - wanted).sum()
             total += (log_mass - (1 - smoothing) * wanted).sum()
