@@ -59,7 +59,7 @@ class Native:
         prefixes: Sequence[Ids] | None = None,
     ) -> list[list[Found]]:
         """The best translations of each sentence, the best first, in the order of the sentences."""
-        model = self._ready(len(sources), settings)
+        model = self._ready([len(source) for source in sources], settings)
         batches = list(batches_of([len(source) for source in sources], batch_size(len(sources), settings)))
         answers: list[list[Found]] = [[] for _ in sources]
 
@@ -80,11 +80,12 @@ class Native:
                     answers[place] = one
         return answers
 
-    def _ready(self, sentences: int, settings: SearchSettings) -> Stepper[Any]:
+    def _ready(self, lengths: Sequence[int], settings: SearchSettings) -> Stepper[Any]:
         """The model, made ready for much work. Who counts attention has to see it, and is shown the model itself."""
-        if sentences * settings.beam < MANY or settings.coverage_penalty:
+        if len(lengths) * settings.beam < MANY or settings.coverage_penalty:
             return self.model
-        return quick(self.model, settings.precision) or self.model
+        tokens = settings.beam * sum(lengths)  # translations are about as long as what they are of
+        return quick(self.model, settings.precision, tokens) or self.model
 
 
 def search_batch(
