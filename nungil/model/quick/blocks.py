@@ -1,7 +1,7 @@
 """The blocks of a Transformer for searching: fewer and larger products, and no look to be seen."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nungil.attention import Heads, MultiHeadAttention
@@ -10,7 +10,7 @@ from nungil.model.past import Past
 from nungil.model.quick.product import Product
 
 # Sizes   B sentences   H heads   T steps, or beginnings of a beam   S steps to look at   M width   D of a head
-# N rows, B × T   mask: 0 where a step may be seen, −∞ where not
+# N rows, B × T   R real ones   mask: 0 where a step may be seen, −∞ where not
 
 
 class QuickAttention:
@@ -68,6 +68,23 @@ class QuickFeedForward:
         return self.around.end(self.outer.plus(self.inner(self.around.begin(states), relu=True), states))
 
 
+class Places:
+    """Where the real tokens of a batch stand. Padding is not multiplied: it is there only while a sentence is looked at."""
+
+    def __init__(self, keep: Bool[Tensor, "B S"]) -> None:
+        self.sentences, self.count = len(keep), keep.numel()
+        self.full = bool(keep.all())
+        self.real = keep.flatten().nonzero()[:, 0]
+
+    def gather(self, rows: Float[Tensor, "N X"]) -> Float[Tensor, "R X"]:
+        """Those of real tokens."""
+        return rows if self.full else rows.index_select(0, self.real)
+
+    def spread(self, rows: Float[Tensor, "R X"]) -> Float[Tensor, "N X"]:
+        """Rows of real tokens at their places, and zeros between them."""
+        return rows if self.full else rows.new_zeros(self.count, rows.shape[1]).index_copy_(0, self.real, rows)
+
+
 class QuickEncoderBlock:
     """Self-attention, then feed-forward."""
 
@@ -78,12 +95,13 @@ class QuickEncoderBlock:
         self.feed = QuickFeedForward(block.feed_forward, block.around_feed_forward, kind)
 
     def __call__(
-        self, states: Float[Tensor, "N M"], sentences: int, mask: Float[Tensor, "B 1 1 S"] | None
-    ) -> Float[Tensor, "N M"]:
+        self, states: Float[Tensor, "R M"], places: "Places", mask: Float[Tensor, "B 1 1 S"] | None
+    ) -> Float[Tensor, "R M"]:
         """Every word looks at every word of its sentence."""
-        query, keys, values = self.project(self.around.begin(states)).chunk(3, dim=1)
-        heads = Heads(self.attention.split(keys, sentences), self.attention.split(values, sentences))
-        read = self.attention.read(query, heads, mask)
+        projected = places.spread(self.project(self.around.begin(states)))
+        query, keys, values = (self.attention.split(part, places.sentences) for part in projected.chunk(3, dim=1))
+        read_BHSD = nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=1.0)
+        read = places.gather(read_BHSD.transpose(1, 2).flatten(0, 1).flatten(1))
         return self.feed(self.around.end(self.attention.output.plus(read, states)))
 
 
@@ -99,10 +117,10 @@ class QuickDecoderBlock:
         self.source = Product.of(block.cross.key, block.cross.value, kind=kind)
         self.feed = QuickFeedForward(block.feed_forward, block.around_feed_forward, kind)
 
-    def prepare(self, states: Float[Tensor, "N M"], sentences: int) -> Heads:
+    def prepare(self, states: Float[Tensor, "R M"], places: "Places") -> Heads:
         """Keys and values of the source, made once."""
-        keys, values = self.source(states).chunk(2, dim=1)
-        return Heads(self.cross.split(keys, sentences), self.cross.split(values, sentences)).contiguous()
+        keys, values = places.spread(self.source(states)).chunk(2, dim=1)
+        return Heads(*(self.cross.split(part, places.sentences) for part in (keys, values))).contiguous()
 
     def __call__(
         self,

@@ -8,6 +8,7 @@ from nungil.model.cells import Cell, CellState, Layers
 from nungil.model.quick.product import Product
 
 # Sizes   N rows   V vocabulary   E width of an embedding   I of what else enters   W of a state   G of all gates
+FEWER = 3  # times that each token of the vocabulary must come for that to pay
 TABLE = 2**25  # numbers that may be computed beforehand: 128 MB
 
 
@@ -41,13 +42,13 @@ class QuickLayers:
 class Words:
     """What each token brings into the gates of the lowest layer, bias included: W e + b.
 
-    Where more tokens will be read than there are in the vocabulary, all are multiplied once and then looked up.
+    Where many times more tokens will be read than the vocabulary has, all are multiplied once and then looked up.
     """
 
     def __init__(self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int) -> None:
         weight = _part(layer, "weight_ih")[:, : embedding.shape[1]]
         self.product, self.embedding = Product(weight, _part(layer, "bias_ih"), kind), embedding.detach()
-        worth = len(embedding) < tokens and len(embedding) * len(weight) <= TABLE
+        worth = FEWER * len(embedding) < tokens and len(embedding) * len(weight) <= TABLE
         self.table = self.product(self.embedding) if worth else None
 
     def __call__(self, ids: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:

@@ -8,7 +8,7 @@ from nungil.attention import Eye
 from nungil.attention.attend import hidden, refuse_empty_rows
 from nungil.model.blocks import DecoderBlock, EncoderBlock
 from nungil.model.embedding import Embedding, sinusoids
-from nungil.model.quick.blocks import QuickDecoderBlock, QuickEncoderBlock
+from nungil.model.quick.blocks import Places, QuickDecoderBlock, QuickEncoderBlock
 from nungil.model.quick.product import Product
 from nungil.model.results import Stepped
 from nungil.model.transformer import TransformerState, TransformerTranslator
@@ -32,14 +32,13 @@ class QuickTransformer:
         if eye is not None:
             return self.model.start(source, keep, eye)
         refuse_empty_rows(keep)
-        B, S = source.shape
-        embedded = self._placed(self.model.source_embedding, source, 0, S).flatten(0, 1)
-        mask = _mask(keep, embedded)
-        states = embedded
+        places = Places(keep)
+        embedded = self._placed(self.model.source_embedding, source, 0, source.shape[1])
+        mask, states = _mask(keep, embedded), places.gather(embedded.flatten(0, 1))
         for block in self.readers:
-            states = block(states, B, mask)
+            states = block(states, places, mask)
         states = self.model.encoder.norm(states)
-        return TransformerState(tuple(block.prepare(states, B) for block in self.writers), keep)
+        return TransformerState(tuple(block.prepare(states, places) for block in self.writers), keep)
 
     def step(
         self, last: Int[Tensor, " N"], state: TransformerState, eye: Eye | None = None
@@ -50,7 +49,7 @@ class QuickTransformer:
         ids = last.view(len(state.keep), -1)
         seen = None if state.seen is None else _with_own(state.seen, ids.shape[1])
         states = self._placed(self.model.target_embedding, ids, state.position, 1).flatten(0, 1)
-        source_mask, own_mask = _mask(state.keep, states), None if seen is None else hidden(seen, states[None, None])
+        source_mask, own_mask = _mask(state.keep, states), None if seen is None else hidden(seen, states.new_empty(1, 1, 1, 1))
         past = []
         for number, block in enumerate(self.writers):
             before = state.past[number] if state.past else None
@@ -79,7 +78,7 @@ def _with_own(seen: Bool[Tensor, "B K P"], beam: int) -> Bool[Tensor, "B K Q"]:
 
 def _mask(keep: Bool[Tensor, "B S"], like: Tensor) -> Float[Tensor, "B 1 1 S"] | None:
     """Nothing to hide is cheaper than hiding nothing."""
-    return None if bool(keep.all()) else hidden(keep, like[None, None])
+    return None if bool(keep.all()) else hidden(keep, like.new_empty(1, 1, 1, 1))
 
 
 def _blocks(blocks: nn.ModuleList, kind: type) -> list:
