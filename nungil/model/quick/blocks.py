@@ -13,6 +13,23 @@ from nungil.model.quick.product import Product
 # N rows, B × T   R real ones   mask: 0 where a step may be seen, −∞ where not
 
 
+class Places:
+    """Where the real tokens of a batch stand. Padding is there only while sentences are looked at, in no product."""
+
+    def __init__(self, keep: Bool[Tensor, "B S"]) -> None:
+        self.sentences, self.count = len(keep), keep.numel()
+        self.full = bool(keep.all())
+        self.real = keep.flatten().nonzero()[:, 0]
+
+    def gather(self, rows: Float[Tensor, "N X"]) -> Float[Tensor, "R X"]:
+        """Those of real tokens."""
+        return rows if self.full else rows.index_select(0, self.real)
+
+    def spread(self, rows: Float[Tensor, "R X"]) -> Float[Tensor, "N X"]:
+        """Rows of real tokens at their places, and zeros between them."""
+        return rows if self.full else rows.new_zeros(self.count, rows.shape[1]).index_copy_(0, self.real, rows)
+
+
 class QuickAttention:
     """Multi-head attention to what is given as heads. The queries' weights have 1/√D in them."""
 
@@ -68,23 +85,6 @@ class QuickFeedForward:
         return self.around.end(self.outer.plus(self.inner(self.around.begin(states), relu=True), states))
 
 
-class Places:
-    """Where the real tokens of a batch stand. Padding is not multiplied: it is there only while a sentence is looked at."""
-
-    def __init__(self, keep: Bool[Tensor, "B S"]) -> None:
-        self.sentences, self.count = len(keep), keep.numel()
-        self.full = bool(keep.all())
-        self.real = keep.flatten().nonzero()[:, 0]
-
-    def gather(self, rows: Float[Tensor, "N X"]) -> Float[Tensor, "R X"]:
-        """Those of real tokens."""
-        return rows if self.full else rows.index_select(0, self.real)
-
-    def spread(self, rows: Float[Tensor, "R X"]) -> Float[Tensor, "N X"]:
-        """Rows of real tokens at their places, and zeros between them."""
-        return rows if self.full else rows.new_zeros(self.count, rows.shape[1]).index_copy_(0, self.real, rows)
-
-
 class QuickEncoderBlock:
     """Self-attention, then feed-forward."""
 
@@ -95,7 +95,7 @@ class QuickEncoderBlock:
         self.feed = QuickFeedForward(block.feed_forward, block.around_feed_forward, kind)
 
     def __call__(
-        self, states: Float[Tensor, "R M"], places: "Places", mask: Float[Tensor, "B 1 1 S"] | None
+        self, states: Float[Tensor, "R M"], places: Places, mask: Float[Tensor, "B 1 1 S"] | None
     ) -> Float[Tensor, "R M"]:
         """Every word looks at every word of its sentence."""
         projected = places.spread(self.project(self.around.begin(states)))
@@ -117,7 +117,7 @@ class QuickDecoderBlock:
         self.source = Product.of(block.cross.key, block.cross.value, kind=kind)
         self.feed = QuickFeedForward(block.feed_forward, block.around_feed_forward, kind)
 
-    def prepare(self, states: Float[Tensor, "R M"], places: "Places") -> Heads:
+    def prepare(self, states: Float[Tensor, "R M"], places: Places) -> Heads:
         """Keys and values of the source, made once."""
         keys, values = places.spread(self.source(states)).chunk(2, dim=1)
         return Heads(*(self.cross.split(part, places.sentences) for part in (keys, values))).contiguous()

@@ -45,7 +45,9 @@ class Words:
     Where many times more tokens will be read than the vocabulary has, all are multiplied once and then looked up.
     """
 
-    def __init__(self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int) -> None:
+    def __init__(
+        self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int
+    ) -> None:
         weight = _part(layer, "weight_ih")[:, : embedding.shape[1]]
         self.product, self.embedding = Product(weight, _part(layer, "bias_ih"), kind), embedding.detach()
         worth = FEWER * len(embedding) < tokens and len(embedding) * len(weight) <= TABLE

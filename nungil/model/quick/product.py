@@ -26,9 +26,9 @@ class Product:
     @classmethod
     def of(cls, *layers: nn.Linear, kind: torch.dtype | None = None) -> "Product":
         """One product in place of several of the same inputs."""
-        biases = [layer.bias for layer in layers]
-        bias = None if any(one is None for one in biases) else torch.cat(biases)
-        return cls(torch.cat([layer.weight for layer in layers]), bias, kind)
+        biases = [layer.bias.detach() for layer in layers if layer.bias is not None]
+        bias = torch.cat(biases) if biases else None
+        return cls(torch.cat([layer.weight.detach() for layer in layers]), bias, kind)
 
     def __call__(self, inputs: Float[Tensor, "N I"], relu: bool = False) -> Float[Tensor, "N O"]:
         """W x + b of every row; with `relu`, nothing below 0."""

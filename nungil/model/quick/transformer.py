@@ -1,11 +1,13 @@
 """QuickTransformer: the Transformer translator for searching. It has the states of its reference, and equals it."""
 
+from typing import TypeVar
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nungil.attention import Eye
-from nungil.attention.attend import hidden, refuse_empty_rows
+from nungil.attention.attend import Keep, hidden, refuse_empty_rows
 from nungil.model.blocks import DecoderBlock, EncoderBlock
 from nungil.model.embedding import Embedding, sinusoids
 from nungil.model.quick.blocks import Places, QuickDecoderBlock, QuickEncoderBlock
@@ -14,6 +16,7 @@ from nungil.model.results import Stepped
 from nungil.model.transformer import TransformerState, TransformerTranslator
 
 # Sizes   B sentences   S source steps   K beginnings of a beam   N rows, B × K   P past steps   M width   V vocabulary
+Block = TypeVar("Block", bound=nn.Module)
 PLACES = 512  # positions whose waves are kept; those beyond are computed when they come
 
 
@@ -49,7 +52,7 @@ class QuickTransformer:
         ids = last.view(len(state.keep), -1)
         seen = None if state.seen is None else _with_own(state.seen, ids.shape[1])
         states = self._placed(self.model.target_embedding, ids, state.position, 1).flatten(0, 1)
-        source_mask, own_mask = _mask(state.keep, states), None if seen is None else hidden(seen, states.new_empty(1, 1, 1, 1))
+        source_mask, own_mask = _mask(state.keep, states), _mask(seen, states)
         past = []
         for number, block in enumerate(self.writers):
             before = state.past[number] if state.past else None
@@ -58,9 +61,7 @@ class QuickTransformer:
         following = state._replace(past=tuple(past), position=state.position + 1, seen=seen)
         return Stepped(self.output(self.model.norm(states)), following)
 
-    def _placed(
-        self, embedding: Embedding, ids: Int[Tensor, "B S"], first: int, steps: int
-    ) -> Float[Tensor, "B S M"]:
+    def _placed(self, embedding: Embedding, ids: Int[Tensor, "B S"], first: int, steps: int) -> Float[Tensor, "B S M"]:
         """Tokens as vectors, with the waves of where they stand."""
         vectors = embedding.table.weight.detach()[ids]
         if self.model.settings.positions != "sinusoidal":
@@ -76,10 +77,10 @@ def _with_own(seen: Bool[Tensor, "B K P"], beam: int) -> Bool[Tensor, "B K Q"]:
     return torch.cat([seen, own], dim=2)
 
 
-def _mask(keep: Bool[Tensor, "B S"], like: Tensor) -> Float[Tensor, "B 1 1 S"] | None:
-    """Nothing to hide is cheaper than hiding nothing."""
-    return None if bool(keep.all()) else hidden(keep, like.new_empty(1, 1, 1, 1))
+def _mask(keep: Keep | None, like: Tensor) -> Float[Tensor, "B 1 #T S"] | None:
+    """0 where a step is kept and −∞ where it is hidden, for all heads; where nothing is hidden, nothing is added."""
+    return None if keep is None or bool(keep.all()) else hidden(keep, like.new_empty(1, 1, 1, 1))
 
 
-def _blocks(blocks: nn.ModuleList, kind: type) -> list:
+def _blocks(blocks: nn.ModuleList, kind: type[Block]) -> list[Block]:
     return [block for block in blocks if isinstance(block, kind)]
