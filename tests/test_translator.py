@@ -121,6 +121,13 @@ def test_more_tokens_than_usual_can_be_asked_for(translator):
         assert len(one.tokens) >= 60
 
 
+def test_settings_and_options_beside_them_are_refused(translator):
+    with pytest.raises(UsageError, match=r"search settings and beam beside them; put it into the settings, or give"):
+        translator.translate(TEXTS, SearchSettings(beam=2), beam=3)
+    with pytest.raises(UsageError, match="n_best, seed beside them; put them into the settings"):
+        translator.translate(TEXTS, SearchSettings(), seed=3, n_best=2)
+
+
 def test_options_and_settings_are_the_same_and_mistakes_are_named(translator):
     assert translator.translate(TEXTS, beam=3) == translator.translate(TEXTS, SearchSettings(beam=3))
     with pytest.raises(ConfigError) as caught:

@@ -12,7 +12,7 @@ from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
-from nungil.decoding.top import top, top_sums
+from nungil.decoding.top import log_probabilities_, top, top_sums
 from nungil.decoding.tree import Considered, Trees
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, SOS
@@ -131,7 +131,7 @@ class _Search(Generic[S]):
         self.state = stepped.state
         if eye is not None and self.beginnings.read is not None:
             self.beginnings = self.beginnings._replace(read=self.beginnings.read + eye.looked(self.beginnings.read))
-        return stepped.log_probs
+        return log_probabilities_(stepped.logits)
 
     def _end_full(self, full: Bool[Tensor, " A"], scores: Float[Tensor, "A K V"]) -> None:
         """Beginnings that may not grow any more are what they are; one that would have ended has ended."""

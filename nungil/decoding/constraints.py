@@ -30,7 +30,8 @@ class Constraints:
         early, again = length < self.shortest, 0 < self.no_repeat <= length
         forced = self._forced(scores, length, sentences)  # before any of it is hidden
         end = scores[:, EOS].clone() if early and again else None
-        scores[:, NEVER] = -torch.inf
+        for token in NEVER:
+            scores[:, token] = -torch.inf
         if early:
             scores[:, EOS] = -torch.inf
         if again:

@@ -12,7 +12,7 @@ from nungil.attention import Eye
 from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
 from nungil.decoding.stepper import Stepper
-from nungil.decoding.top import top
+from nungil.decoding.top import log_probabilities_, top
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
@@ -50,7 +50,7 @@ def greedy(
             written, paid = pad(written, (0, length), value=PAD), pad(paid, (0, length))
         stepped = model.step(last, state, eye)
         state = stepped.state
-        scores = constraints.hide(stepped.log_probs, written[rows, :length], rows)
+        scores = constraints.hide(log_probabilities_(stepped.logits), written[rows, :length], rows)
         last = choose(scores)
         cost = scores.gather(1, last[:, None])[:, 0]
         ends, may = last == EOS, length < constraints.longest[rows]

@@ -19,11 +19,13 @@ from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
 from nungil.model.products import computing_in
+from nungil.model.quick.build import quick
 
 Ids = Sequence[int]
 SENTENCES = 128  # that are searched for together: with more, those of unlike length have more padding between them
 ROWS = 320  # hypotheses of them all; with more, what they remember leaves the processor's cache
 POSITIONS = 8_192  # of sources, padding included
+MANY = 64  # hypotheses from which on it pays to make a model ready for them
 
 
 class Searcher(Protocol):
@@ -57,6 +59,7 @@ class Native:
         prefixes: Sequence[Ids] | None = None,
     ) -> list[list[Found]]:
         """The best translations of each sentence, the best first, in the order of the sentences."""
+        model = self._ready([len(source) for source in sources], settings)
         batches = list(batches_of([len(source) for source in sources], batch_size(len(sources), settings)))
         answers: list[list[Found]] = [[] for _ in sources]
 
@@ -68,14 +71,21 @@ class Native:
                 settings.no_repeat,
                 None if prefixes is None else padded_prefix([prefixes[place] for place in places]),
             )
-            with computing_in(settings.precision):
-                return search_batch(self.model, source, keep, constraints, settings, places[0])
+            with computing_in("fp32" if model is not self.model else settings.precision):
+                return search_batch(model, source, keep, constraints, settings, places[0])
 
         with _workers(len(batches), one_thread=settings.sample) as pool:
             for places, found in zip(batches, pool.map(work, batches), strict=True):
                 for place, one in zip(places, found, strict=True):
                     answers[place] = one
         return answers
+
+    def _ready(self, lengths: Sequence[int], settings: SearchSettings) -> Stepper[Any]:
+        """The model, made ready for much work. Who counts attention has to see it, and is shown the model itself."""
+        if len(lengths) * settings.beam < MANY or settings.coverage_penalty:
+            return self.model
+        tokens = settings.beam * sum(lengths)  # translations are about as long as what they are of
+        return quick(self.model, settings.precision, tokens) or self.model
 
 
 def search_batch(

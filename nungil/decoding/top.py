@@ -13,6 +13,11 @@ from torch import Tensor
 BLOCK = 32  # numbers whose maximum is taken first; of a vocabulary of 8,000, 16 and 64 are slower
 
 
+def log_probabilities_(scores: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
+    """The log-probabilities of scores, in their place: a step's scores are the search's own, and room is dear."""
+    return torch.log_softmax(scores, dim=-1, out=scores)
+
+
 def top(values: Float[Tensor, "N V"], count: int) -> tuple[Float[Tensor, "N count"], Int[Tensor, "N count"]]:
     """The largest numbers of each row, the largest first, and where they stand."""
     N, V = values.shape

@@ -84,7 +84,7 @@ class Translator(TranslatorInsight):
         """
         if align and not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
-        settings = search or build_settings(options, SearchSettings, "translate")
+        settings = _settings(search, options)
         if settings.sample:
             settings = settings.model_copy(update={"seed": seed_of(settings.seed, first)})
         given = [text.strip() if split else text for text in ([texts] if isinstance(texts, str) else texts)]
@@ -339,6 +339,18 @@ class Translator(TranslatorInsight):
             candidates = tuple(Candidate(token=name, probability=probability(value)) for name, value in named)
             steps.append(Step(token=token, probability=probability(cost), candidates=candidates))
         return tuple(steps)
+
+
+def _settings(search: SearchSettings | None, options: dict[str, Any]) -> SearchSettings:
+    """Those that are given whole, or by single options: not both, since nobody could tell which of them holds."""
+    if search is None:
+        return build_settings(options, SearchSettings, "translate")
+    if options:
+        raise UsageError(
+            f"translate() was given search settings and {', '.join(sorted(options))} beside them; put "
+            f"{'it' if len(options) == 1 else 'them'} into the settings, or give options only"
+        )
+    return search
 
 
 def probability(logarithm: float) -> float:

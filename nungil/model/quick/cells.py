@@ -1,0 +1,117 @@
+"""Recurrent layers for searching: one product a step, and tokens whose part of it is looked up."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nungil.model.cells import Cell, CellState, Layers
+from nungil.model.quick.product import Product
+
+# Sizes   N rows   V vocabulary   E width of an embedding   I of what else enters   W of a state   G of all gates
+FEWER = 3  # times that each token of the vocabulary must come for that to pay
+TABLE = 2**25  # numbers that may be computed beforehand: 128 MB
+
+
+class QuickLayers:
+    """Layers, one above the other, of which the lowest reads a token and perhaps more."""
+
+    def __init__(self, layers: Layers, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int) -> None:
+        parts = [part for part in layers.layers if isinstance(part, nn.RNNBase)]
+        self.words = Words(parts[0], embedding, kind, tokens)
+        self.layers = [
+            QuickLayer(layers.cell, part, kind, 0 if number else embedding.shape[1])
+            for number, part in enumerate(parts)
+        ]
+
+    def step(
+        self, last: Int[Tensor, " N"], more: Float[Tensor, "N I"] | None, state: CellState
+    ) -> tuple[Float[Tensor, "N W"], CellState]:
+        """The state of the top layer one step later, and those of all layers."""
+        hidden: list[Tensor] = []
+        memory: list[Tensor] = []
+        known: Tensor | None = self.words(last)
+        for number, layer in enumerate(self.layers):
+            before = None if state.memory is None else state.memory[number]
+            after, kept = layer.step(known, more, state.hidden[number], before)
+            hidden.append(after)
+            memory += [] if kept is None else [kept]
+            known, more = None, after
+        return hidden[-1], CellState(torch.stack(hidden), torch.stack(memory) if memory else None)
+
+
+class Words:
+    """What each token brings into the gates of the lowest layer, bias included: W e + b.
+
+    Where many times more tokens will be read than the vocabulary has, all are multiplied once and then looked up.
+    """
+
+    def __init__(
+        self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int
+    ) -> None:
+        weight = _part(layer, "weight_ih")[:, : embedding.shape[1]]
+        self.product, self.embedding = Product(weight, _part(layer, "bias_ih"), kind), embedding.detach()
+        worth = FEWER * len(embedding) < tokens and len(embedding) * len(weight) <= TABLE
+        self.table = self.product(self.embedding) if worth else None
+
+    def __call__(self, ids: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
+        """Rows of one's own, which may be changed."""
+        if self.table is not None:
+            return self.table.index_select(0, ids)
+        return self.product(self.embedding.index_select(0, ids))
+
+
+class QuickLayer:
+    """One layer. What enters beside a token, and its own state, are one product; a GRU needs its own state apart."""
+
+    def __init__(self, cell: Cell, layer: nn.RNNBase, kind: torch.dtype | None, words: int) -> None:
+        self.cell: Cell = cell
+        weight_in, bias_in = _part(layer, "weight_ih")[:, words:], None if words else _part(layer, "bias_ih")
+        weight_back, bias_back = _part(layer, "weight_hh"), _part(layer, "bias_hh")
+        self.enters: Product | None = None
+        if cell == "gru":
+            self.enters = Product(weight_in, bias_in, kind) if weight_in.shape[1] else None
+            self.back = Product(weight_back, bias_back, kind)
+        else:
+            bias = bias_back if bias_in is None else bias_in + bias_back
+            self.back = Product(torch.cat([weight_in, weight_back], dim=1), bias, kind)
+
+    def step(
+        self,
+        known: Float[Tensor, "N G"] | None,
+        more: Float[Tensor, "N I"] | None,
+        hidden: Float[Tensor, "N W"],
+        memory: Float[Tensor, "N W"] | None,
+    ) -> tuple[Float[Tensor, "N W"], Float[Tensor, "N W"] | None]:
+        """From what is known of the gates, what else enters and the state before: the state after."""
+        if self.cell == "gru":
+            return self._gru(known, more, hidden), None
+        given = hidden if more is None else torch.cat([more, hidden], dim=1)
+        gates = self.back(given)
+        gates = gates if known is None else gates.add_(known)
+        if memory is None:
+            return tanh_(gates), None
+        W = hidden.shape[1]
+        new = tanh_(gates[:, 2 * W : 3 * W])
+        enters, stays, out = (gates[:, place * W : (place + 1) * W].sigmoid_() for place in (0, 1, 3))
+        after = torch.addcmul(enters * new, stays, memory)
+        return tanh_(after.clone()).mul_(out), after
+
+    def _gru(self, known: Tensor | None, more: Tensor | None, hidden: Tensor) -> Float[Tensor, "N W"]:
+        given = self.enters(more) if self.enters is not None and more is not None else None
+        gates = given if known is None else known if given is None else known.add_(given)
+        if gates is None:
+            raise ValueError("a layer reads a token or what is below it")
+        own, W = self.back(hidden), hidden.shape[1]
+        reset, stays = (gates[:, : 2 * W] + own[:, : 2 * W]).sigmoid_().chunk(2, dim=1)
+        new = tanh_(torch.addcmul(gates[:, 2 * W :], reset, own[:, 2 * W :]))
+        return torch.lerp(new, hidden, stays)
+
+
+def tanh_(numbers: Tensor) -> Tensor:
+    """tanh x = 2 σ(2x) − 1, in place: torch's own takes five times as long on a processor."""
+    return numbers.mul_(2).sigmoid_().mul_(2).sub_(1)
+
+
+def _part(layer: nn.RNNBase, name: str) -> Tensor:
+    part: Tensor = getattr(layer, f"{name}_l0")
+    return part.detach()

@@ -1,0 +1,103 @@
+"""QuickRecurrent: the recurrent translator for searching. It equals its reference."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from nungil.attention import Attention, Eye, LocalM, Memory
+from nungil.model.cells import CellState
+from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
+from nungil.model.quick.cells import QuickLayers, tanh_
+from nungil.model.quick.product import Product
+from nungil.model.recurrent import RecurrentTranslator
+from nungil.model.results import Stepped
+
+# Sizes   A sentences   K beginnings of each   N rows, A × K   S source steps   W width of a state   F of a feature
+
+
+class QuickState(NamedTuple):
+    """What the decoder remembers of each beginning, and of each sentence: beginnings of one ask the same memory."""
+
+    cells: CellState
+    memory: Memory | None
+    fed: Float[Tensor, "N F"] | None
+    position: int = 0
+
+    def select(self, rows: Int[Tensor, " M"]) -> "QuickState":
+        """The state of some sentences of the batch, in the order given; there is one beginning of each."""
+        return self.regroup(rows, rows)
+
+    def spread(self, beam: int) -> "QuickState":
+        """The state of each sentence so many times, side by side."""
+        return self.regroup(torch.arange(self.cells.hidden.shape[1]).repeat_interleave(beam))
+
+    def regroup(self, rows: Int[Tensor, " M"], sentences: Int[Tensor, " A"] | None = None) -> "QuickState":
+        """The state of some rows, and of the sentences that they are of."""
+        memory = self.memory if self.memory is None or sentences is None else self.memory.select(sentences)
+        fed = None if self.fed is None else self.fed[rows]
+        return self._replace(cells=self.cells.select(rows), memory=memory, fed=fed)
+
+
+class QuickRecurrent:
+    """Made for one search of about so many tokens, and let go of after it. Only those that `suits` says."""
+
+    def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, tokens: int = 0) -> None:
+        self.model, self.decoder = model, model.decoder
+        self.layers = QuickLayers(model.decoder.layers, model.target_embedding.table.weight, kind, tokens)
+        readout = getattr(model.decoder, "readout", None)
+        combine = readout.combine if isinstance(readout, Readout) else None
+        self.combine = None if combine is None else Product.of(combine, kind=kind)
+        self.output = Product.of(model.output)  # in full, as in the reference
+
+    @staticmethod
+    def suits(model: RecurrentTranslator) -> bool:
+        """Whether its attention looks the same wherever a step stands, and whatever was read before."""
+        attention = getattr(model.decoder, "attention", None)
+        if not isinstance(attention, Attention):
+            return True
+        return not attention.score.needs_coverage and not isinstance(attention.score, LocalM)
+
+    def start(self, source: Int[Tensor, "A S"], keep: Bool[Tensor, "A S"], eye: Eye | None = None) -> QuickState:
+        """Read the source, as the reference does."""
+        state = self.model.start(source, keep, eye)
+        return QuickState(state.cells, state.memory, state.fed)
+
+    def step(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye | None = None) -> Stepped[QuickState]:
+        """The token after the last one."""
+        if eye is not None:
+            return self._watched(last, state, eye)
+        if isinstance(self.decoder, PlainDecoder):
+            top, cells = self.layers.step(last, None, state.cells)
+            return Stepped(self.output(top), state._replace(cells=cells, position=state.position + 1))
+        if isinstance(self.decoder, BahdanauDecoder):
+            context = self._look(state.cells.hidden[-1], state)
+            top, cells = self.layers.step(last, context, state.cells)
+        else:
+            top, cells = self.layers.step(last, state.fed, state.cells)
+            context = self._look(top, state)
+        feature = torch.cat([context, top], dim=1)
+        if self.combine is not None:
+            feature = tanh_(self.combine(feature))
+        fed = None if state.fed is None else feature
+        return Stepped(self.output(feature), QuickState(cells, state.memory, fed, state.position + 1))
+
+    def _look(self, query: Float[Tensor, "N W"], state: QuickState) -> Float[Tensor, "N C"]:
+        """What every beginning reads: those of one sentence are as many queries."""
+        if not isinstance(self.decoder, LuongDecoder | BahdanauDecoder) or state.memory is None:
+            raise TypeError("a plain decoder does not look")
+        queries = query.view(len(state.memory.keys), -1, query.shape[1])
+        context: Tensor = self.decoder.attention(queries, state.memory, position=state.position).context
+        return context.flatten(0, 1)
+
+    def _watched(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye) -> Stepped[QuickState]:
+        """The same by the reference, to which each beginning is a sentence."""
+        memory = state.memory
+        if memory is not None:
+            sentences = torch.arange(len(memory.keys)).repeat_interleave(len(last) // len(memory.keys))
+            memory = memory.select(sentences)
+        stepped = self.model.step(last, DecoderState(state.cells, memory, state.fed, None, state.position), eye)
+        after = stepped.state
+        following = QuickState(after.cells, state.memory, after.fed, after.position)
+        return Stepped(stepped.logits, following, stepped.weights)

@@ -1,0 +1,86 @@
+"""QuickTransformer: the Transformer translator for searching. It has the states of its reference, and equals it."""
+
+from typing import TypeVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from nungil.attention import Eye
+from nungil.attention.attend import Keep, hidden, refuse_empty_rows
+from nungil.model.blocks import DecoderBlock, EncoderBlock
+from nungil.model.embedding import Embedding, sinusoids
+from nungil.model.quick.blocks import Places, QuickDecoderBlock, QuickEncoderBlock
+from nungil.model.quick.product import Product
+from nungil.model.results import Stepped
+from nungil.model.transformer import TransformerState, TransformerTranslator
+
+# Sizes   B sentences   S source steps   K beginnings of a beam   N rows, B × K   P past steps   M width   V vocabulary
+Block = TypeVar("Block", bound=nn.Module)
+PLACES = 512  # positions whose waves are kept; those beyond are computed when they come
+
+
+class QuickTransformer:
+    """Made for one search, and let go of after it. Whoever brings an eye is shown the reference."""
+
+    def __init__(self, model: TransformerTranslator, kind: torch.dtype | None = None) -> None:
+        self.model = model
+        self.readers = [QuickEncoderBlock(block, kind) for block in _blocks(model.encoder.blocks, EncoderBlock)]
+        self.writers = [QuickDecoderBlock(block, kind) for block in _blocks(model.blocks, DecoderBlock)]
+        self.output = Product.of(model.output)  # in full, as in the reference
+        self.waves = sinusoids(0, PLACES, model.settings.width, model.output.weight)
+
+    def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
+        """Read the source."""
+        if eye is not None:
+            return self.model.start(source, keep, eye)
+        refuse_empty_rows(keep)
+        places = Places(keep)
+        embedded = self._placed(self.model.source_embedding, source, 0, source.shape[1])
+        mask, states = _mask(keep, embedded), places.gather(embedded.flatten(0, 1))
+        for block in self.readers:
+            states = block(states, places, mask)
+        states = self.model.encoder.norm(states)
+        return TransformerState(tuple(block.prepare(states, places) for block in self.writers), keep)
+
+    def step(
+        self, last: Int[Tensor, " N"], state: TransformerState, eye: Eye | None = None
+    ) -> Stepped[TransformerState]:
+        """The token after the last one."""
+        if eye is not None:
+            return self.model.step(last, state, eye)
+        ids = last.view(len(state.keep), -1)
+        seen = None if state.seen is None else _with_own(state.seen, ids.shape[1])
+        states = self._placed(self.model.target_embedding, ids, state.position, 1).flatten(0, 1)
+        source_mask, own_mask = _mask(state.keep, states), _mask(seen, states)
+        past = []
+        for number, block in enumerate(self.writers):
+            before = state.past[number] if state.past else None
+            states, after = block(states, state.source[number], source_mask, before, own_mask)
+            past.append(after)
+        following = state._replace(past=tuple(past), position=state.position + 1, seen=seen)
+        return Stepped(self.output(self.model.norm(states)), following)
+
+    def _placed(self, embedding: Embedding, ids: Int[Tensor, "B S"], first: int, steps: int) -> Float[Tensor, "B S M"]:
+        """Tokens as vectors, with the waves of where they stand."""
+        vectors = embedding.table.weight.detach()[ids]
+        if self.model.settings.positions != "sinusoidal":
+            return vectors * embedding.scale
+        known = first + steps <= PLACES
+        waves = self.waves[first : first + steps] if known else sinusoids(first, steps, vectors.shape[2], vectors)
+        return torch.add(waves, vectors, alpha=embedding.scale)
+
+
+def _with_own(seen: Bool[Tensor, "B K P"], beam: int) -> Bool[Tensor, "B K Q"]:
+    """Of what is written now, each beginning sees its own."""
+    own = torch.eye(beam, dtype=torch.bool, device=seen.device).expand(len(seen), -1, -1)
+    return torch.cat([seen, own], dim=2)
+
+
+def _mask(keep: Keep | None, like: Tensor) -> Float[Tensor, "B 1 #T S"] | None:
+    """0 where a step is kept and −∞ where it is hidden, for all heads; where nothing is hidden, nothing is added."""
+    return None if keep is None or bool(keep.all()) else hidden(keep, like.new_empty(1, 1, 1, 1))
+
+
+def _blocks(blocks: nn.ModuleList, kind: type[Block]) -> list[Block]:
+    return [block for block in blocks if isinstance(block, kind)]

@@ -1,0 +1,186 @@
+"""The quick translators equal the models they are made of, step by step, alone, together and in a beam."""
+
+import pytest
+import torch
+from small_models import TARGET, TRANSLATORS, B, recurrent, source_batch, target_batch, transformer
+from torch import nn
+
+from nungil.decoding import native
+from nungil.decoding.native import Native
+from nungil.decoding.settings import SearchSettings
+from nungil.model.quick.build import quick
+from nungil.model.quick.product import Product
+from nungil.text.tokenizers.base import SOS
+
+SLOW = {"luong, coverage", "luong, local-m", "bahdanau, coverage"}  # where a step is not the same wherever it stands
+QUICK = [name for name in TRANSLATORS if name not in SLOW]
+BEAM = 4
+MORE = {
+    "lstm, two layers, fed": lambda: recurrent(input_feeding=True, decoder_layers=2),
+    "lstm, bahdanau": lambda: recurrent(decoder="bahdanau", decoder_layers=2),
+    "gru, plain, not tied": lambda: recurrent(decoder="plain", cell="gru", decoder_layers=2),
+    "rnn, two layers": lambda: recurrent(cell="rnn", decoder_layers=2, tie=False),
+}
+ALL = {**{name: TRANSLATORS[name] for name in QUICK}, **MORE}
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    torch.manual_seed(3)
+
+
+@pytest.fixture(params=ALL)
+def model(request):
+    return ALL[request.param]().eval()
+
+
+def walked(stepper, source, keep, target, eye=None):
+    """The logits of some given steps."""
+    state, logits = stepper.start(source, keep, eye), []
+    for t in range(target.shape[1]):
+        stepped = stepper.step(target[:, t], state, eye)
+        state = stepped.state
+        logits.append(stepped.logits)
+    return torch.stack(logits, dim=1)
+
+
+@torch.inference_mode()
+def test_every_step_equals_that_of_the_model(model):
+    source, keep = source_batch()
+    target = target_batch()
+    found = walked(quick(model), source, keep, target)
+    torch.testing.assert_close(found, walked(model, source, keep, target), rtol=1e-10, atol=1e-10)
+    whole = model.logits(model(source, keep, target).features)
+    torch.testing.assert_close(found, whole, rtol=1e-10, atol=1e-10)
+
+
+@torch.inference_mode()
+def test_alone_or_together_every_step_is_the_same(model):
+    source, keep = source_batch()
+    target, ready = target_batch(), quick(model)
+    together = walked(ready, source, keep, target)
+    for row in range(B):
+        own = source[row : row + 1, keep[row]]
+        alone = walked(ready, own, torch.ones_like(own, dtype=torch.bool), target[row : row + 1])
+        torch.testing.assert_close(alone[0], together[row], rtol=1e-10, atol=1e-10)
+
+
+@torch.inference_mode()
+def test_a_beam_goes_on_from_the_same_states(model):
+    source, keep = source_batch()
+    sentences, rows = torch.tensor([2, 0]), torch.tensor([9, 11, 8, 8, 0, 3, 1, 3])
+    answers = []
+    for stepper in (quick(model), model):
+        torch.manual_seed(4)
+        state = stepper.step(torch.full((B,), SOS), stepper.start(source, keep)).state.spread(BEAM)
+        stepped = stepper.step(torch.randint(4, TARGET, (B * BEAM,)), state)
+        again = stepper.step(torch.randint(4, TARGET, (B * BEAM,)), stepped.state.regroup(torch.arange(B * BEAM)))
+        fewer = stepper.step(torch.randint(4, TARGET, (len(rows),)), again.state.regroup(rows, sentences))
+        answers.append(torch.cat([stepped.logits, again.logits, fewer.logits]))
+    torch.testing.assert_close(*answers, rtol=1e-10, atol=1e-10)
+
+
+@torch.inference_mode()
+def test_those_that_are_left_go_on_as_before(model):
+    source, keep = source_batch()
+    target, ready, left = target_batch(), quick(model), torch.tensor([2, 1])
+    whole = walked(ready, source, keep, target)
+    state = ready.step(target[:, 0], ready.start(source, keep)).state.select(left)
+    torch.testing.assert_close(ready.step(target[left, 1], state).logits, whole[left, 1], rtol=1e-10, atol=1e-10)
+
+
+@torch.inference_mode()
+def test_an_eye_sees_what_it_sees_of_the_model_and_may_come_at_any_step(model):
+    source, keep = source_batch()
+    target, seen = target_batch(), []
+
+    def eye(look):
+        seen.append(look.weights)
+        return look.weights.square()  # padding stays at nothing
+
+    expected = walked(model, source, keep, target, eye)
+    looks, seen[:] = list(seen), []
+    torch.testing.assert_close(walked(quick(model), source, keep, target, eye), expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(seen, looks, rtol=1e-10, atol=1e-10)
+    ready, answers = quick(model), []
+    for stepper in (ready, model):
+        state = stepper.step(target[:, 0], stepper.start(source, keep)).state.spread(BEAM)
+        answers.append(stepper.step(target[:, 1].repeat_interleave(BEAM), state, eye).logits)
+    torch.testing.assert_close(*answers, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("tokens", [0, 10_000])
+@torch.inference_mode()
+def test_in_single_precision_it_is_as_exact(model, tokens):
+    model = model.float()
+    source, keep = source_batch()
+    target = target_batch()
+    found = walked(quick(model, tokens=tokens), source, keep, target)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, walked(model, source, keep, target), rtol=1e-4, atol=1e-4)
+
+
+@torch.inference_mode()
+def test_products_are_shortened_where_that_is_asked_for(model):
+    model = model.float()
+    for parameter in model.parameters():
+        parameter.data.mul_(0.5)
+    source, keep = source_batch()
+    target = target_batch()
+    found, expected = walked(quick(model, "bf16"), source, keep, target), walked(model, source, keep, target)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected, rtol=0, atol=0.1)
+    assert not torch.allclose(found, expected, rtol=0, atol=1e-5)
+
+
+def test_it_is_made_only_where_it_equals():
+    for name in SLOW:
+        assert quick(TRANSLATORS[name]().eval()) is None
+    assert quick(transformer().train()) is None
+    assert quick(recurrent().train()) is None
+    assert quick(nn.Linear(2, 3)) is None
+
+
+@torch.inference_mode()
+def test_far_places_have_their_waves_too(monkeypatch):
+    source, keep = source_batch()
+    target, model = target_batch(), transformer().eval()
+    expected = walked(quick(model), source, keep, target)
+    monkeypatch.setattr("nungil.model.quick.transformer.PLACES", 2)
+    torch.testing.assert_close(walked(quick(model), source, keep, target), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_search_finds_the_same_with_it(model, beam, monkeypatch):
+    source, keep = source_batch()
+    sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
+    settings, made = SearchSettings(beam=beam, n_best=beam), []
+    monkeypatch.setattr(native, "quick", lambda *given: made.append(quick(*given)) or made[-1])
+    expected = Native(model).search(sources, [5, 3, 7], settings)
+    assert not made  # for so few it is not made
+    monkeypatch.setattr(native, "MANY", B * beam)
+    found = Native(model).search(sources, [5, 3, 7], settings)
+    assert len(made) == 1
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [(one.ids, one.finished) for one in ours] == [(one.ids, one.finished) for one in theirs]
+        assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], abs=1e-9)
+
+
+def test_who_counts_attention_has_the_model_itself(monkeypatch):
+    monkeypatch.setattr(native, "MANY", 1)
+    monkeypatch.setattr(native, "quick", lambda *_: pytest.fail("a quick model shows no attention"))
+    settings = SearchSettings(beam=2, coverage_penalty=0.5)
+    assert Native(transformer().eval()).search([[5, 6, 7]], [4], settings)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_product_is_that_of_its_layers_side_by_side(kind, bias):
+    layers = [nn.Linear(5, width, bias=bias).to(kind) for width in (3, 7)]
+    inputs, others = torch.randn(4, 5, dtype=kind), torch.randn(4, 10, dtype=kind)
+    with torch.inference_mode():
+        expected, product = torch.cat([layer(inputs) for layer in layers], dim=1), Product.of(*layers)
+        torch.testing.assert_close(product(inputs), expected)
+        torch.testing.assert_close(product(inputs, relu=True), expected.relu())
+        torch.testing.assert_close(product.plus(inputs, others), expected + others)
+        assert (product(inputs) < 0).any()
