@@ -6,6 +6,10 @@ import pytest
 from command import invoke
 from model_folders import CLASSIFIER, ENGLISH, KOREAN, TRANSFORMER, classifier_folder, translator_folder
 
+import nungil
+from nungil.inspection.measuring import Wanted
+from nungil.inspection.record import AttentionRecord
+
 TEXT = "I like snow"
 
 
@@ -46,14 +50,48 @@ def test_honesty_in_full(folder):
     assert "Recomputed in NumPy from queries and keys" in shown
     assert "Row by row:" in shown
     plain = json.loads(look(folder, TEXT, "--honesty", "full", "--json"))
-    assert plain["permutations"] == 100
-    assert len(plain["rows"]) == plain["steps"]
+    (strip,) = plain["honesty"]
+    assert strip["permutations"] == 100
+    assert len(strip["rows"]) == strip["steps"] == len(plain["target_tokens"])
+    (found,) = AttentionRecord.from_json(plain).honesty
+    assert found == nungil.load(folder).honesty(TEXT)
+
+
+def test_drawings_and_pages_carry_the_strip(folder, labelling, tmp_path):
+    """As the terminal does: where it is cheap, and unless it is not wanted."""
+    for model in (folder, labelling):
+        for ending in ("svg", "html", "json"):
+            path = tmp_path / f"map.{ending}"
+            into = ["--json"] if ending == "json" else [f"--{ending}", str(path)]
+            shown = look(model, TEXT, *into) or path.read_text()
+            for figure in ("Made even: p of", "Erased: without", "Order: τ", "Verdict: "):
+                assert figure in shown
+            assert "Verdict: " not in (look(model, TEXT, *into, "--honesty", "none") or path.read_text())
+    record = nungil.load(folder).look(TEXT, honesty=True)
+    record.save(tmp_path / "saved.svg")
+    assert "Verdict: " in (tmp_path / "saved.svg").read_text()
+    assert nungil.load(folder).look(TEXT).honesty == ()
+
+
+def test_a_strip_is_of_the_map_that_is_chosen(tmp_path):
+    model = nungil.load(translator_folder(tmp_path / "transformer", TRANSFORMER))
+    record = model.look(TEXT, honesty=Wanted(layer=1, head=2))
+    assert record.strip_of(layer=1, head=2).where == "cross attention · layer 1 · head 2"
+    assert record.strip_of(layer=1) is None
+    assert record.strip_of() is None
+    assert "Verdict" in " ".join(record.picture(layer=1, head=2).notes)
+    assert "Verdict" not in " ".join(record.picture(layer=1, head=1).notes)
+    assert record.merged().read_as("input").honesty == record.honesty
+    assert AttentionRecord.from_json(record.to_json()) == record
 
 
 def test_a_map_of_self_attention_has_no_strip(tmp_path):
     model = str(translator_folder(tmp_path / "transformer", TRANSFORMER))
     assert "Verdict" in look(model, TEXT)
-    assert "Verdict" not in look(model, TEXT, "--kind", "self")
+    for kind in ("self", "masked"):
+        shown = look(model, TEXT, "--kind", kind)
+        assert "Verdict" not in shown
+        assert "Trust: not measured; its figures are of attention between what is written and what is read." in shown
     assert "--honesty is of the attention between" in refused(model, TEXT, "--kind", "self", "--honesty", "full")
 
 

@@ -8,6 +8,7 @@ import torch
 from nungil.decoding.native import batches_of
 from nungil.errors import UsageError
 from nungil.inspection.ledger import Ledger
+from nungil.inspection.measuring import Wanted
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.recorder import Recorder
 from nungil.inspection.steps import Candidate, Step
@@ -47,8 +48,8 @@ class Classifier(ClassifierInsight):
                     answers[place] = self._classification(given[place], encoded[place], row)
         return [answers[place] for place in range(len(given))]
 
-    def look(self, text: str) -> AttentionRecord:
-        """Where the pooling looks. The one row is the label."""
+    def look(self, text: str, *, honesty: Wanted | bool = False) -> AttentionRecord:
+        """Where the pooling looks. The one row is the label. `honesty` as of translators."""
         if not self.config.attends:
             raise UsageError(f"this classifier pools by {self.model.settings.pooling}: it has no attention to look at")
         given = not_empty(text)
@@ -63,7 +64,8 @@ class Classifier(ClassifierInsight):
         ranked = sorted(answer.probabilities.items(), key=lambda one: -one[1])
         candidates = tuple(Candidate(token=label, probability=min(1.0, value)) for label, value in ranked)
         step = Step(token=answer.label, probability=candidates[0].probability, candidates=candidates)
-        return replace(record, steps=(step,))
+        example = self._of(encoded.ids, self.config.labels.index(answer.label))
+        return self._honest(replace(record, steps=(step,)), example, honesty)
 
     def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
         """The words nearest to a word by the angle between embeddings."""

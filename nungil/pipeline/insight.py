@@ -5,6 +5,7 @@ Lenses, honesty, interventions, differences, badges: text in, records out, as wi
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from nungil.errors import UsageError
@@ -18,7 +19,8 @@ from nungil.inspection.intervention import Intervention, intervene, place_of
 from nungil.inspection.judging import Metric, Tell, judge
 from nungil.inspection.lenses import missing_lenses, through
 from nungil.inspection.lensmap import LensMap
-from nungil.inspection.measuring import PERMUTATIONS, is_cheap, measure
+from nungil.inspection.measuring import PERMUTATIONS, Wanted, measure, measured
+from nungil.inspection.record import AttentionRecord
 from nungil.inspection.wordplaces import places_of
 from nungil.model.build import Model
 from nungil.model.folder import ModelConfig
@@ -87,8 +89,15 @@ class Insight(ABC):
     ) -> Strip | None:
         """The same without permutations, if it takes no more than a second or so; else None."""
         with evaluating(self._parts()[0]):
-            example = self._attending(self._ids(text), target)
-            return measure(example, layer, head) if is_cheap(example) else None
+            return measured(self._attending(self._ids(text), target), Wanted(layer, head))
+
+    def _honest(self, record: AttentionRecord, example: Example, honesty: Wanted | bool) -> AttentionRecord:
+        """The record with the strip that is wanted, if it was measured."""
+        if honesty is False:
+            return record
+        with evaluating(self._parts()[0]):
+            strip = measured(example, Wanted() if honesty is True else honesty)
+        return record if strip is None else replace(record, honesty=(strip,))
 
     def intervene(
         self,

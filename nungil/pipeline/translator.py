@@ -22,6 +22,7 @@ from nungil.errors import UsageError
 from nungil.inspection.beam import BeamNode, BeamTree
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.links import links_of
+from nungil.inspection.measuring import Wanted
 from nungil.inspection.record import AttentionRecord, Reading
 from nungil.inspection.recorder import Recorder
 from nungil.inspection.steps import Candidate, Step
@@ -98,19 +99,24 @@ class Translator(TranslatorInsight):
         found = iter(self._sentences(sentences, settings, align, prefixes))
         return [joined([next(found) for _ in cut], cut) if cut else _empty(align) for cut in parts]
 
-    def look(self, text: str, target: str | None = None) -> AttentionRecord:
+    def look(self, text: str, target: str | None = None, *, honesty: Wanted | bool = False) -> AttentionRecord:
         """Where it looks while it writes its own translation, or the one that is given.
 
-        The rows are its tokens and `<eos>`; a translation that does not come to its end has none.
+        The rows are its tokens and `<eos>`; a translation that does not come to its end has none. With `honesty`, the
+        record says how far its main map can be trusted, if that takes a second or so; `Wanted` asks for more.
         """
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to look at")
         given = not_empty(text)
         encoded = encode(given, self.tokenizers.source, self.config)
+        tree = None
         if target is not None:
-            return self._read(given, encoded, [*self.tokenizers.target.encode(not_empty(target)), EOS])
-        found, tree = self._watched_search(encoded)
-        return replace(self._read(given, encoded, [*found.ids, EOS] if found.finished else found.ids), beam=tree)
+            written = [*self.tokenizers.target.encode(not_empty(target)), EOS]
+        else:
+            found, tree = self._watched_search(encoded)
+            written = ended(found)
+        record = replace(self._read(given, encoded, written), beam=tree)
+        return self._honest(record, self._of(encoded.ids, written), honesty)
 
     def explain(
         self,
