@@ -107,6 +107,14 @@ def test_a_lens(folder):
     )
 
 
+def test_what_is_said_of_a_classifier_is_of_its_label(labelling):
+    for options in (["--lens", "leave-one-out"], ["--flatten", "1"], ["--swap", "snow=ship"], ["--honesty", "full"]):
+        shown = look(labelling, TEXT, *options)
+        for word in ("written", "Output", "output", "greedily"):
+            assert word not in shown
+    assert "Label before: " in look(labelling, TEXT, "--swap", "snow=ship")
+
+
 def test_a_lens_in_files(folder, tmp_path):
     found = invoke("look", folder, TEXT, "--lens", "gradient-input", "--svg", str(tmp_path / "a.svg"))
     assert (found.returncode, found.stdout) == (0, "")
@@ -149,11 +157,28 @@ def test_a_change_in_every_layer(tmp_path):
 
 def test_edits_of_the_text(folder):
     shown = look(folder, TEXT, "--swap", "snow=ship", "--insert", "like=a", "--delete", "I")
-    assert "Edited: “snow” swapped for “ship”; “I” deleted; “a” inserted after “like”." in shown
+    assert "Edited: “snow” swapped for “ship”; “a” inserted after “like”; “I” deleted." in shown
     edits = ["--swap", "snow=ship", "--insert", "like=a", "--delete", "I", "--json"]
     assert json.loads(look(folder, TEXT, *edits))["columns"] == ["<sos>", "−I", "like", "+a", "snow→ship", "<eos>"]
     plain = json.loads(look(folder, TEXT, "--swap", "snow=ship", "--lens", "leave-one-out", "--json"))
     assert plain["before"]["lens"] == "leave-one-out"
+
+
+def test_changes_are_made_in_the_order_they_are_typed(folder):
+    asked = ["--zero", "1:snow", "--force", "1:4", "--flatten", "2", "--zero=1:like", "--json"]
+    assert json.loads(look(folder, TEXT, *asked))["changes"] == [
+        "step 1: no weight on “snow”",
+        "step 1: all weight on word 4",
+        "step 2: the same weight on every word",
+        "step 1: no weight on “like”",
+    ]
+    edits = ["--delete", "snow", "--insert", "like=ship", "--swap", "ship=pear", "--delete", "pear", "--json"]
+    assert json.loads(look(folder, TEXT, *edits))["edits"] == [
+        "“snow” deleted",
+        "“ship” inserted after “like”",
+        "“ship” swapped for “pear”",
+        "“pear” deleted",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,13 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import typer
+
 from nungil.cli import badge as b
 from nungil.cli import changes as c
 from nungil.cli import insight as i
 from nungil.cli import look_options as o
+from nungil.cli.sections import typed
 from nungil.cli.talk import page, readable_json, say, write
 from nungil.errors import UsageError
 
@@ -36,6 +39,7 @@ nungil look runs/demo --badge
 
 
 def look(
+    context: typer.Context,
     folder: o.Folder,
     text: o.Sentence = None,
     target: o.Target = None,
@@ -80,7 +84,7 @@ def look(
     if badge:
         b.print_badge([folder, *(also or ())], b.Texts(data, columns, limit, seed), as_json)
         return
-    asked = c.Asked(force, move, zero, flatten, permute, swap, delete, insert)
+    asked = c.Asked(force, move, zero, flatten, permute, swap, delete, insert, typed(context))
     chosen = None if text is None else i.Chosen(text, target, layer, head, words, seed)
     more = More(kind, reading, candidates, beam, neighbours, honesty)
     _look(folder, chosen, more, i.Instead(asked, lens, other_map, everywhere), out)
