@@ -19,6 +19,8 @@ from nungil.runs.train import run
 TRANSFORMER = {"width": 128, "heads": 4, "feed_forward": 256, "encoder_layers": 2, "decoder_layers": 2}
 MODELS: dict[str, dict[str, Any]] = {
     **{name: {"score": {"name": name}} for name in ("dot", "scaled-dot", "general", "concat", "additive", "coverage")},
+    "location": {"score": {"name": "location"}},
+    "local-m": {"score": {"name": "additive", "window": "local-m"}},
     "local-p": {"score": {"name": "additive", "window": "local-p"}},
     "general, fed": {"score": {"name": "general"}, "input_feeding": True},
     "bahdanau": {"decoder": "bahdanau", "score": {"name": "additive"}},

@@ -7,6 +7,7 @@ from nungil.inspection.difference import Difference, labels, paired, traced
 from nungil.inspection.edits import Delete, Insert, Swap, edited
 from nungil.inspection.lensmap import LensMap
 from nungil.inspection.wordplaces import places_of, words_in
+from nungil.pipeline.texts import shown
 from nungil.text.tokenizers.vocabulary import CharacterTokenizer, WordTokenizer
 
 WORDS = WordTokenizer(["I", "like", "snow", "rain", "￭.", "white"])
@@ -47,11 +48,15 @@ def test_words_are_what_is_no_mark():
     assert words_in(["<sos>", "<eos>"]) == [0, 1]
 
 
-def after(*edits, text="I like snow."):
-    def find(ids):
-        return lambda word: places_of(word, ids, WORDS.tokens(ids), WORDS.encode)
+def cut(text):
+    return shown(WORDS.encode(text), WORDS, text)
 
-    return edited(WORDS.encode(text), edits, find, WORDS.encode)
+
+def after(*edits, text="I like snow."):
+    def find(source):
+        return lambda word: places_of(word, source.ids, source.tokens, WORDS.encode)
+
+    return edited(cut(text), edits, find, cut)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def after(*edits, text="I like snow."):
 )
 def test_what_the_source_becomes_and_where_its_words_were(edits, text, origins):
     found = after(*edits)
-    assert WORDS.decode(found.ids) == text
+    assert WORDS.decode(found.source.ids) == text
     assert found.origins == origins
 
 

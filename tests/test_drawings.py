@@ -165,13 +165,38 @@ def test_text_is_measured_cut_and_wrapped():
         (0.31, 1, ".31"),
         (0.999, 1, "1"),
         (-0.05, 1, "−.05"),
-        (12.345, 20, "12"),
-        (-0.0004, 0.001, "−.0004"),
+        (12.345, 20, "12.3"),
+        (0.04, 20, "·"),
+        (-4.8, 5, "−4.80"),
+        (-0.0004, 0.001, "−.40"),
+        (-4e-6, 0.001, "·"),
         (-1e-09, 1.0, "·"),
     ],
 )
 def test_numbers_in_cells_are_short(value, high, text):
     assert number_in(value, high) == text
+
+
+@pytest.mark.parametrize("largest", [7.1e-6, 0.0071, 0.8, 4.81, 48.1, 7.3e4])
+def test_numbers_stay_in_their_cells_whatever_their_size(largest):
+    """Also where others of them are far smaller than the largest."""
+    cells = largest * np.array([[1.0, -1.0, 0.5, -0.011, -1.2345e-4] * 6])
+    tokens = tuple("abcdefghijklmnopqrstuvwxyzABCD")
+    drawn = chart(Picture("difference", ("row",), tokens, cells, (), signed=True))
+    matrix = drawn.cells[0]
+    inside = [text for text in drawn.texts if text.y == matrix.y + matrix.size[1] / 2 and text.x > matrix.x]
+    inside = [text for text in inside if text.size == 8.5]
+    assert len(inside) == 30
+    assert max(width_of(text.text, text.size) for text in inside) <= matrix.size[0]
+    assert all("e" not in text.text for text in inside)
+    unit = next((text.text for text in drawn.texts if text.text.startswith("Numbers in the cells")), None)
+    assert unit == {
+        7.1e-6: "Numbers in the cells: × 1e-05.",
+        0.0071: "Numbers in the cells: × 0.01.",
+        7.3e4: "Numbers in the cells: × 100000.",
+    }.get(largest)
+    factor = {7.1e-6: 1e-5, 0.0071: 1e-2, 7.3e4: 1e5}.get(largest, 1)
+    assert float(inside[0].text) * factor == pytest.approx(largest, rel=0.01)
 
 
 # PNG and PDF

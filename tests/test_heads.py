@@ -7,7 +7,7 @@ import pytest
 
 from nungil.errors import UsageError
 from nungil.inspection.atlas import atlas_of, draw_atlas
-from nungil.inspection.coverage import coverage_of
+from nungil.inspection.coverage import Coverage, coverage_of, listed
 from nungil.inspection.heads import Desk, ceiling_scores, diagonal_scores
 from nungil.inspection.links import links_of
 from nungil.inspection.record import AttentionMap, AttentionRecord
@@ -75,6 +75,16 @@ def test_the_diagonal_and_the_ceiling():
     assert diagonal_scores(pairs, [GOLD]) == score_links(["0-0 1-1 2-2"], [GOLD])
     gold = ["0-0 1-0 2p1 3p1"]  # one link for word 0 leaves a sure one out
     assert ceiling_scores(gold) == score_links(["0-0 2-1"], gold)
+
+
+def test_many_words_never_looked_at_are_counted():
+    words = tuple(f"w{number}" for number in range(20))
+    coverage = Coverage(words, (0.0,) * 20, (0.0,) * 20)
+    (line,) = coverage.notes()
+    assert line == ("Never looked at (no word written gives 5%): w0, w1, w2, w3, w4, w5, w6, w7 and 12 more.")
+    assert listed(words[:10]) == "w0, w1, w2, w3, w4, w5, w6, w7, w8, w9"
+    assert listed(words[:11]) == "w0, w1, w2, w3, w4, w5, w6, w7 and 3 more"
+    assert len(coverage.to_json()["never"]) == 20
 
 
 def test_coverage_tells_words_never_and_often_looked_at():

@@ -21,7 +21,6 @@ from nungil.inspection.honesty import RowFigures, Strip, entropy_share, lost
 from nungil.inspection.intervention import place_of
 from nungil.inspection.judging import Metric, erasing_curve, judge
 from nungil.inspection.lenses import through
-from nungil.inspection.lensmap import POOLED
 from nungil.inspection.measuring import divergences, is_cheap, measure
 from nungil.inspection.othermap import DIFFERENT, jensen_shannon, search_other_map
 from nungil.inspection.ranks import kendall
@@ -171,6 +170,17 @@ def test_a_map_of_one_layer_of_several_says_so():
     assert replace(strip_of(figures()), layers=3).verdict == "It can be read as where the output comes from."
 
 
+def test_what_is_said_of_a_classifier_is_of_its_label():
+    strip = strip_of(figures(percentile=80.0, own_percentile=90.0))
+    strip = replace(strip, kind="pooling", reading="the one row is the whole text", permutations=100)
+    said = " ".join((*strip.first(), *strip.rest()))
+    assert strip.verdict == "It can be read as where the label comes from."
+    assert "makes its label more probable than 90% of them do" in said
+    assert "Of the words it looks most at “snow”." in said
+    for word in ("written", "output", "step", "another word", "each row"):
+        assert word not in said
+
+
 def test_a_quarter_of_the_steps_is_enough():
     calm = figures(delta_p=0.0, flips=False)
     assert strip_of(figures(delta_p=0.0), calm, calm, calm).needed
@@ -185,13 +195,14 @@ def test_three_figures_and_a_verdict_come_first():
         "Order: τ 0.60 with what gradients and erasing find (they agree with each other by 0.70).",
         "Verdict: It can be read as where the output comes from.",
     )
-    labelled = replace(strip_of(figures(drop_random=-0.25)), reading=POOLED)
+    labelled = replace(strip_of(figures(drop_random=-0.25)), kind="pooling")
     assert labelled.first()[:2] == (
         "Made even: p of the label changes by −0.50, and another label wins.",
-        "Erased: without the word looked at most log p falls by 4.00; without another one it rises by 0.25.",
+        "Erased: without the word looked at most log p of the label falls by 4.00; without another one it rises by "
+        "0.25.",
     )
     assert (lost(-0.004), lost(-0.006), lost(None)) == ("falls by 0.00", "rises by 0.01", "falls by 0.00")
-    assert strip.rest()[-2] == "Recomputed in NumPy from queries and keys, no weight is off by more than 1.0e-09."
+    assert strip.rest()[3] == "Recomputed in NumPy from queries and keys, no weight is off by more than 1.0e-09."
     plain = strip.to_json()
     assert plain["means"]["kl"] == 1.0
     assert plain["rows"][0]["top"] == "snow"

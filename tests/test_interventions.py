@@ -16,6 +16,7 @@ from nungil.inspection.changes import Flatten, Force, Move, Permute, Zero
 from nungil.inspection.changing import Changing, Several, Where
 from nungil.inspection.example import Example
 from nungil.inspection.intervention import intervene, place_of
+from nungil.inspection.lenses import through
 from nungil.inspection.rows import drawn, flattened, forced, moved, permuted, seeded, zeroed
 from nungil.training.losses import translation_loss
 
@@ -228,3 +229,40 @@ def test_a_copier_copies_what_it_is_made_to_look_at():
         assert found.output_before == " ".join(spelled(letters))
         assert found.output_after.split()[step - 1] == f"w{letters[place - 1]}"
         assert found.differs
+
+
+def test_a_change_everywhere_shows_the_row_of_every_layer():
+    example = example_of(transformer())
+    found = changed(example, Flatten(2), Force(3, 1), everywhere=True)
+    picture = found.picture()
+    assert picture.rows[:6] == (
+        *("2 w8 · layer 0", "changed"),
+        *("2 w8 · layer 1", "changed"),
+        *("2 w8 · layer 2", "changed"),
+    )
+    assert picture.cells.shape == (2 * 2 * 3, 5)
+    for layer in range(3):
+        raw = through(example, "raw", layer=layer).values
+        if layer == 0:  # what later layers look at has changed before
+            assert picture.cells[0] == pytest.approx(raw[1])
+        assert picture.cells[2 * layer] == pytest.approx(raw[1])
+        assert picture.cells[2 * layer + 1] == pytest.approx([0.2] * 5)
+        assert picture.cells[6 + 2 * layer + 1] == pytest.approx([1, 0, 0, 0, 0])
+    assert "mean over the heads of its layer" in " ".join(picture.notes)
+    plain = found.to_json()["steps"][0]["rows"]
+    assert [one["layer"] for one in plain] == [0, 1, 2]
+    assert plain[1]["after"] == pytest.approx([0.2] * 5)
+    assert changed(example, Flatten(2)).picture().rows == ("2 w8", "changed")
+
+
+def test_a_changed_classifier_has_a_label_and_no_steps():
+    found = changed(example_of(classifier()), Flatten(1))
+    said = " ".join((*found.lines(), *found.picture().notes, *found.picture().rows, *found.changes))
+    assert found.lines()[0].startswith("Label “w2”: p ")
+    assert f"Label before: {found.output_before}" in found.lines()
+    assert "The label is " in found.lines()[-1]
+    assert found.picture().rows == ("w2", "changed")
+    for word in ("step", "Step", "output", "Output", "written", "greedily"):
+        assert word not in said
+    with pytest.raises(UsageError, match=r"there is no step 2: a classifier gives one label, and its row is step 1"):
+        changed(example_of(classifier()), Flatten(2))

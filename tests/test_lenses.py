@@ -108,8 +108,10 @@ def test_value_norms_of_a_transformer_word_by_word(head):
                 matrix = cross.output.weight.detach()[:, h * width : (h + 1) * width]
                 spoken = spoken + look.weights[0, h, t, s] * (matrix @ look.values[0, h, s])
             expected[t, s] = spoken.norm().item()
-    found = through(example, "value-norm", layer=1, head=head).values
-    assert found == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+    found = through(example, "value-norm", layer=1, head=head)
+    assert found.values == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+    over = "sum over 2 heads" if head is None else "head 1"  # their vectors are added up, not averaged
+    assert found.where == f"cross attention · layer 1 · {over}"
 
 
 def test_half_of_a_state_stays_where_it_was():
@@ -309,3 +311,12 @@ def test_hashed_ngrams_are_owned_up_to():
     found = through(example_of(CLASSIFIERS["LSTM, max"]()), "gradient-input")
     assert "hashed n-grams" in found.notes[-1]
     assert math.isfinite(found.values.sum())
+
+
+def test_lenses_of_a_classifier_speak_of_its_label():
+    example = example_of(CLASSIFIERS["post 001"]())
+    for lens in ("gradient-input", "leave-one-out"):
+        measures = through(example, lens).measures
+        assert "log p of the label" in measures
+        assert "written" not in measures
+    assert "log p of the written word" in through(example_of(transformer()), "leave-one-out").measures

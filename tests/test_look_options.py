@@ -6,6 +6,10 @@ import pytest
 from command import invoke
 from model_folders import CLASSIFIER, ENGLISH, KOREAN, TRANSFORMER, classifier_folder, translator_folder
 
+import nungil
+from nungil.inspection.measuring import Wanted
+from nungil.inspection.record import AttentionRecord
+
 TEXT = "I like snow"
 
 
@@ -46,14 +50,48 @@ def test_honesty_in_full(folder):
     assert "Recomputed in NumPy from queries and keys" in shown
     assert "Row by row:" in shown
     plain = json.loads(look(folder, TEXT, "--honesty", "full", "--json"))
-    assert plain["permutations"] == 100
-    assert len(plain["rows"]) == plain["steps"]
+    (strip,) = plain["honesty"]
+    assert strip["permutations"] == 100
+    assert len(strip["rows"]) == strip["steps"] == len(plain["target_tokens"])
+    (found,) = AttentionRecord.from_json(plain).honesty
+    assert found == nungil.load(folder).honesty(TEXT)
+
+
+def test_drawings_and_pages_carry_the_strip(folder, labelling, tmp_path):
+    """As the terminal does: where it is cheap, and unless it is not wanted."""
+    for model in (folder, labelling):
+        for ending in ("svg", "html", "json"):
+            path = tmp_path / f"map.{ending}"
+            into = ["--json"] if ending == "json" else [f"--{ending}", str(path)]
+            shown = look(model, TEXT, *into) or path.read_text()
+            for figure in ("Made even: p of", "Erased: without", "Order: τ", "Verdict: "):
+                assert figure in shown
+            assert "Verdict: " not in (look(model, TEXT, *into, "--honesty", "none") or path.read_text())
+    record = nungil.load(folder).look(TEXT, honesty=True)
+    record.save(tmp_path / "saved.svg")
+    assert "Verdict: " in (tmp_path / "saved.svg").read_text()
+    assert nungil.load(folder).look(TEXT).honesty == ()
+
+
+def test_a_strip_is_of_the_map_that_is_chosen(tmp_path):
+    model = nungil.load(translator_folder(tmp_path / "transformer", TRANSFORMER))
+    record = model.look(TEXT, honesty=Wanted(layer=1, head=2))
+    assert record.strip_of(layer=1, head=2).where == "cross attention · layer 1 · head 2"
+    assert record.strip_of(layer=1) is None
+    assert record.strip_of() is None
+    assert "Verdict" in " ".join(record.picture(layer=1, head=2).notes)
+    assert "Verdict" not in " ".join(record.picture(layer=1, head=1).notes)
+    assert record.merged().read_as("input").honesty == record.honesty
+    assert AttentionRecord.from_json(record.to_json()) == record
 
 
 def test_a_map_of_self_attention_has_no_strip(tmp_path):
     model = str(translator_folder(tmp_path / "transformer", TRANSFORMER))
     assert "Verdict" in look(model, TEXT)
-    assert "Verdict" not in look(model, TEXT, "--kind", "self")
+    for kind in ("self", "masked"):
+        shown = look(model, TEXT, "--kind", kind)
+        assert "Verdict" not in shown
+        assert "Trust: not measured; its figures are of attention between what is written and what is read." in shown
     assert "--honesty is of the attention between" in refused(model, TEXT, "--kind", "self", "--honesty", "full")
 
 
@@ -67,6 +105,14 @@ def test_a_lens(folder):
     assert "there is no lens 'gradient-imput'; did you mean gradient-input?" in refused(
         folder, TEXT, "--lens", "gradient-imput"
     )
+
+
+def test_what_is_said_of_a_classifier_is_of_its_label(labelling):
+    for options in (["--lens", "leave-one-out"], ["--flatten", "1"], ["--swap", "snow=ship"], ["--honesty", "full"]):
+        shown = look(labelling, TEXT, *options)
+        for word in ("written", "Output", "output", "greedily"):
+            assert word not in shown
+    assert "Label before: " in look(labelling, TEXT, "--swap", "snow=ship")
 
 
 def test_a_lens_in_files(folder, tmp_path):
@@ -111,11 +157,28 @@ def test_a_change_in_every_layer(tmp_path):
 
 def test_edits_of_the_text(folder):
     shown = look(folder, TEXT, "--swap", "snow=ship", "--insert", "like=a", "--delete", "I")
-    assert "Edited: “snow” swapped for “ship”; “I” deleted; “a” inserted after “like”." in shown
+    assert "Edited: “snow” swapped for “ship”; “a” inserted after “like”; “I” deleted." in shown
     edits = ["--swap", "snow=ship", "--insert", "like=a", "--delete", "I", "--json"]
     assert json.loads(look(folder, TEXT, *edits))["columns"] == ["<sos>", "−I", "like", "+a", "snow→ship", "<eos>"]
     plain = json.loads(look(folder, TEXT, "--swap", "snow=ship", "--lens", "leave-one-out", "--json"))
     assert plain["before"]["lens"] == "leave-one-out"
+
+
+def test_changes_are_made_in_the_order_they_are_typed(folder):
+    asked = ["--zero", "1:snow", "--force", "1:4", "--flatten", "2", "--zero=1:like", "--json"]
+    assert json.loads(look(folder, TEXT, *asked))["changes"] == [
+        "step 1: no weight on “snow”",
+        "step 1: all weight on word 4",
+        "step 2: the same weight on every word",
+        "step 1: no weight on “like”",
+    ]
+    edits = ["--delete", "snow", "--insert", "like=ship", "--swap", "ship=pear", "--delete", "pear", "--json"]
+    assert json.loads(look(folder, TEXT, *edits))["edits"] == [
+        "“snow” deleted",
+        "“ship” inserted after “like”",
+        "“ship” swapped for “pear”",
+        "“pear” deleted",
+    ]
 
 
 @pytest.mark.parametrize(

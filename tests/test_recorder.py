@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from nungil.attention import Attention, Coverage, Eye, General, MultiHeadAttention
+from nungil.attention import Attention, Coverage, Eye, General, Look, MultiHeadAttention
 from nungil.errors import ShapeError, UsageError
 from nungil.inspection.recorder import Recorder
 
@@ -110,3 +110,12 @@ def test_two_runs_are_not_taken_for_one(kind, causal):
         attention(states, states, states, causal=causal, eye=recorder)
     with pytest.raises(UsageError, match="make a new one for each"):
         recorder.record(0, TARGET, TARGET)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_weights_of_any_precision_are_recorded(dtype):
+    recorder, weights = Recorder(), torch.tensor([[[0.25, 0.75]]], dtype=dtype)
+    recorder(Look("cross", 0, weights, weights, weights, weights, weights))
+    record = recorder.record(0, ["a", "b"], ["c"])
+    assert record.weights.tolist() == [[0.25, 0.75]]
+    assert record.weights.dtype == np.float64

@@ -1,7 +1,7 @@
 """Changes and edits as they are written on the command line: `--force 3:snow`, `--swap snow=rain`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -42,7 +42,7 @@ Insert = Annotated[
 
 
 class Asked(NamedTuple):
-    """All of them as they were given."""
+    """All of them as they were given; `order` has the names of the options as they were typed."""
 
     force: Sequence[str] | None = None
     move: Sequence[str] | None = None
@@ -52,32 +52,43 @@ class Asked(NamedTuple):
     swap: Sequence[str] | None = None
     delete: Sequence[str] | None = None
     insert: Sequence[str] | None = None
+    order: Sequence[str] = ()
 
     def changes(self, seed: int) -> "tuple[Change, ...]":
-        """Those of attention."""
+        """Those of attention, in their order: each is made to what the one before it left."""
         from nungil.inspection.changes import Flatten, Force, Move, Permute, Zero
 
-        return (
-            *(Force(*_at("--force", one)) for one in self.force or ()),
-            *(Move(*_moved(one)) for one in self.move or ()),
-            *(Zero(*_at("--zero", one)) for one in self.zero or ()),
-            *(Flatten(step) for step in self.flatten or ()),
-            *(Permute(step, seed) for step in self.permute or ()),
+        return self._in_order(
+            {
+                "force": [Force(*_at("--force", one)) for one in self.force or ()],
+                "move": [Move(*_moved(one)) for one in self.move or ()],
+                "zero": [Zero(*_at("--zero", one)) for one in self.zero or ()],
+                "flatten": [Flatten(step) for step in self.flatten or ()],
+                "permute": [Permute(step, seed) for step in self.permute or ()],
+            }
         )
 
     def edits(self) -> "tuple[Edit, ...]":
-        """Those of the text."""
+        """Those of the text, in their order."""
         from nungil.inspection.edits import Delete, Insert, Swap
 
         swaps, inserts = (
             [_named(option, one) for one in given or ()]
             for option, given in (("--swap", self.swap), ("--insert", self.insert))
         )
-        return (
-            *(Swap(word_of(word), other) for word, other in swaps),
-            *(Delete(word_of(one)) for one in self.delete or ()),
-            *(Insert(word_of(word), new) for word, new in inserts),
+        return self._in_order(
+            {
+                "swap": [Swap(word_of(word), other) for word, other in swaps],
+                "delete": [Delete(word_of(one)) for one in self.delete or ()],
+                "insert": [Insert(word_of(word), new) for word, new in inserts],
+            }
         )
+
+    def _in_order(self, given: "dict[str, list[Any]]") -> "tuple[Any, ...]":
+        """As typed; what was given in no order comes after that, kind by kind."""
+        waiting = {name: iter(several) for name, several in given.items()}
+        found = [next(waiting[name]) for name in self.order if name in waiting]
+        return (*found, *(one for several in waiting.values() for one in several))
 
 
 EXAMPLES = {

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from nungil.cli.changes import Asked
-from nungil.cli.talk import say
 from nungil.errors import UsageError
 
 if TYPE_CHECKING:
-    from nungil.inspection.honesty import Strip
+    from nungil.inspection.measuring import Wanted
     from nungil.inspection.picture import Picture
     from nungil.pipeline import Classifier, Translator
 
@@ -137,41 +136,11 @@ def _other_map(model: "Translator | Classifier", chosen: Chosen) -> Shown:
     return Shown(found.picture(), (), found.to_json())
 
 
-def honesty_of(model: "Translator | Classifier", chosen: Chosen, honesty: str | None) -> "Strip | None":
-    """The strip: where it was asked for, or where it costs next to nothing; None where there is none to be had."""
-    from nungil.inspection.measuring import PERMUTATIONS
+def strip_wanted(chosen: Chosen, honesty: str | None) -> "Wanted | bool":
+    """The strip of the chosen map: where it was asked for, or where it costs next to nothing."""
+    from nungil.inspection.measuring import PERMUTATIONS, Wanted
 
     if honesty == "none":
-        return None
-    if honesty is None:
-        strip = model.quick_honesty(chosen.text, chosen.target, layer=chosen.layer, head=chosen.head)
-        if strip is None:
-            say("How far to trust this map would take a while to measure: --honesty short, or full")
-        return strip
-    return model.honesty(
-        chosen.text,
-        chosen.target,
-        layer=chosen.layer,
-        head=chosen.head,
-        permutations=PERMUTATIONS if honesty == "full" else 0,
-        seed=chosen.seed,
-    )
-
-
-def strip_lines(strip: "Strip", full: bool) -> tuple[str, ...]:
-    """The strip as notes of a picture; in full, with a line for each row."""
-    from nungil.inspection.honesty import lost
-
-    if not full:
-        return strip.first()
-    rows = [
-        f"  {row.step} {row.token}: of the words it looks most at “{row.top}”; "
-        f"made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
-        f"{', another word' if row.flips else ''}; without it log p {lost(row.drop_top)}"
-        for row in strip.rows
-    ]
-    return (*strip.first(), *strip.rest(), "Row by row:", *rows)
-
-
-def _signed(number: float) -> str:
-    return f"{number:+.2f}".replace("-", "−")
+        return False
+    permutations = PERMUTATIONS if honesty == "full" else 0
+    return Wanted(chosen.layer, chosen.head, permutations, chosen.seed, patient=honesty is not None)

@@ -6,17 +6,20 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import typer
+
 from nungil.cli import badge as b
 from nungil.cli import changes as c
 from nungil.cli import insight as i
 from nungil.cli import look_options as o
+from nungil.cli.sections import typed
 from nungil.cli.talk import page, readable_json, say, write
 from nungil.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nungil.inspection.honesty import Strip
+    from nungil.inspection.measuring import Wanted
     from nungil.inspection.picture import Picture
     from nungil.inspection.record import AttentionRecord
     from nungil.pipeline import Classifier, Translator
@@ -36,6 +39,7 @@ nungil look runs/demo --badge
 
 
 def look(
+    context: typer.Context,
     folder: o.Folder,
     text: o.Sentence = None,
     target: o.Target = None,
@@ -80,7 +84,7 @@ def look(
     if badge:
         b.print_badge([folder, *(also or ())], b.Texts(data, columns, limit, seed), as_json)
         return
-    asked = c.Asked(force, move, zero, flatten, permute, swap, delete, insert)
+    asked = c.Asked(force, move, zero, flatten, permute, swap, delete, insert, typed(context))
     chosen = None if text is None else i.Chosen(text, target, layer, head, words, seed)
     more = More(kind, reading, candidates, beam, neighbours, honesty)
     _look(folder, chosen, more, i.Instead(asked, lens, other_map, everywhere), out)
@@ -98,6 +102,11 @@ class Out(NamedTuple):
     def elsewhere(self) -> bool:
         """Whether the terminal is not asked for."""
         return self.as_json or self.atlas is not None or any(self.files.values())
+
+    @property
+    def shows_maps(self) -> bool:
+        """Whether something is written that has a place for what is said beside a map."""
+        return self.as_json or any(path for ending, path in self.files.items() if ending != ".csv")
 
     def check_names(self) -> None:
         """Before anything is loaded."""
@@ -120,6 +129,11 @@ class More(NamedTuple):
     beam: bool
     neighbours: str | None
     honesty: str | None
+
+    @property
+    def beside(self) -> bool:
+        """Whether something was asked for that is shown in place of the map."""
+        return self.candidates or self.beam or self.neighbours is not None
 
 
 def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead, out: Out) -> None:
@@ -161,33 +175,31 @@ def _show_instead(shown: i.Shown, out: Out) -> None:
 
 
 def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: More, out: Out) -> None:
-    record = _record(model, chosen.text, chosen.target)
+    record = _record(model, chosen, _wanted(chosen, more, out))
     record = record.read_as(more.reading) if more.reading != "output" else record
     record = record.merged() if chosen.words else record
     picture = record.picture(more.kind, chosen.layer, chosen.head)  # what is not there is refused, whatever is written
-    shows = not (out.elsewhere or more.candidates or more.beam or more.neighbours)
-    strip = _strip(model, record, chosen, more) if shows or more.honesty else None
-    if strip is not None:
-        picture = replace(picture, notes=(*picture.notes, *i.strip_lines(strip, more.honesty == "full")))
+    strip = record.strip_of(more.kind, chosen.layer, chosen.head)
+    if strip is not None and more.honesty == "full":
+        picture = replace(picture, notes=(*picture.notes, *strip.rest()))
     _export(record, picture, more.kind, out)
     if out.as_json:
-        if strip is not None:
-            write(readable_json(strip.to_json()))
-        else:
-            _write_json(record, out.yes)
-    elif shows or (strip is not None and not out.elsewhere):
+        _write_json(record, out.yes)
+    elif not out.elsewhere and (more.honesty in ("short", "full") or not more.beside):
         _draw(picture)
     _tell_search(record, more.candidates, more.beam)
 
 
-def _strip(model: "Translator | Classifier", record: "AttentionRecord", chosen: i.Chosen, more: More) -> "Strip | None":
-    """Only attention between what is written and what is read has one."""
-    kind = record.map_of(more.kind, chosen.layer).kind
-    if kind in ("cross", "pooling"):
-        return i.honesty_of(model, chosen, more.honesty)
-    if more.honesty in ("short", "full"):
-        raise UsageError(f"--honesty is of the attention between what is written and what is read, not of {kind}")
-    return None
+def _wanted(chosen: i.Chosen, more: More, out: Out) -> "Wanted | bool":
+    """Whatever shows a map has its strip; only attention between what is written and what is read has one."""
+    if more.kind not in (None, "cross", "pooling"):
+        if more.honesty in ("short", "full"):
+            raise UsageError(
+                f"--honesty is of the attention between what is written and what is read, not of {more.kind}"
+            )
+        return False
+    shown = out.shows_maps or not (out.elsewhere or more.beside)
+    return i.strip_wanted(chosen, more.honesty) if shown or more.honesty else False
 
 
 def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out: Out) -> None:
@@ -202,14 +214,18 @@ def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out
         _draw_atlas(record, kind, out.atlas)
 
 
-def _record(model: "Translator | Classifier", text: str, target: str | None) -> "AttentionRecord":
+def _record(model: "Translator | Classifier", chosen: i.Chosen, honesty: "Wanted | bool") -> "AttentionRecord":
     from nungil.pipeline import Translator
 
     if isinstance(model, Translator):
-        return model.look(text, target)
-    if target is not None:
+        record = model.look(chosen.text, chosen.target, honesty=honesty)
+    elif chosen.target is not None:
         raise UsageError("--target is for translators; a classifier has labels")
-    return model.look(text)
+    else:
+        record = model.look(chosen.text, honesty=honesty)
+    if honesty is not False and not record.honesty:
+        say("How far to trust this map would take a while to measure: --honesty short, or full")
+    return record
 
 
 def _draw(picture: "Picture") -> None:

@@ -1,8 +1,11 @@
-"""Help in sections: a verb with many options shows them by what they are for."""
+"""A verb with many options: its help in sections, and options whose order means something."""
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
+
+ORDER = "nungil.order"  # where a context keeps the names of options as they were typed
 
 
 class Sectioned(TyperCommand):
@@ -19,3 +22,15 @@ class Sectioned(TyperCommand):
         for heading, lines in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(lines)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Click sorts what is given by option; here it is also kept in which order."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        ctx.meta[ORDER] = [parameter.name for parameter in order]
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
+
+def typed(context: typer.Context) -> list[str]:
+    """The names of the options that were typed, in that order, each as often as it was given."""
+    return list(context.meta[ORDER])

@@ -28,8 +28,11 @@ class Change(ABC):
         """What is done to the row, once it is known where the words are."""
 
     @abstractmethod
+    def what(self) -> str:
+        """What is done, as it is said."""
+
     def __str__(self) -> str:
-        """As it is said."""
+        return f"step {self.step}: {self.what()}"
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,9 @@ class Force(Change):
         found = places(self.word)
         return lambda rows, _: forced(rows, found)
 
-    def __str__(self) -> str:
-        return f"step {self.step}: all weight on {named(self.word)}"
+    def what(self) -> str:
+        """To the row."""
+        return f"all weight on {named(self.word)}"
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,9 @@ class Move(Change):
         found, to = places(self.word), places(self.to)
         return lambda rows, _: moved(rows, found, to)
 
-    def __str__(self) -> str:
-        return f"step {self.step}: the weight of {named(self.word)} moved to {named(self.to)}"
+    def what(self) -> str:
+        """To the row."""
+        return f"the weight of {named(self.word)} moved to {named(self.to)}"
 
 
 @dataclass(frozen=True)
@@ -80,8 +85,9 @@ class Zero(Change):
 
         return rewritten
 
-    def __str__(self) -> str:
-        return f"step {self.step}: no weight on {named(self.word)}"
+    def what(self) -> str:
+        """To the row."""
+        return f"no weight on {named(self.word)}"
 
 
 @dataclass(frozen=True)
@@ -93,8 +99,9 @@ class Flatten(Change):
         del places
         return flattened
 
-    def __str__(self) -> str:
-        return f"step {self.step}: the same weight on every word"
+    def what(self) -> str:
+        """To the row."""
+        return "the same weight on every word"
 
 
 @dataclass(frozen=True)
@@ -109,8 +116,9 @@ class Permute(Change):
         # Drawn anew whenever it is asked, so that a search and a reading of the same step see the same order.
         return lambda rows, seen: permuted(rows, seen, seeded(self.seed))
 
-    def __str__(self) -> str:
-        return f"step {self.step}: the weights in another order (seed {self.seed})"
+    def what(self) -> str:
+        """To the row."""
+        return f"the weights in another order (seed {self.seed})"
 
 
 def named(word: Word) -> str:

@@ -13,6 +13,7 @@ LETTERS, TITLE, NOTE, NUMBER = 10.0, 12.0, 9.0, 8.5  # sizes of letters
 SOFT: Colour = (84, 98, 112)
 MARGIN, GAP = 14.0, 6.0
 ROOMY, SMALLEST = (38.0, 26.0), 4.0  # a cell at most, at least
+LEGIBLE = (26.0, 14.0)  # a cell that has room for its number
 WIDEST = 900.0  # the matrix, while its cells can be made smaller
 LINE = 11.0  # labels stand no closer than this
 LONGEST_LABEL = 150.0
@@ -36,7 +37,9 @@ def chart(picture: Picture) -> Drawing:
     scale, ticks = colour_scale(left + C * across + overhang, top, min(max(R * down, 70.0), 220.0), picture)
     width = max(scale.x + 60.0, NARROWEST, 2 * MARGIN + width_of(picture.title, TITLE))
     bottom = max(top + R * down, scale.y + scale.size[1] * len(scale.values)) + 2 * GAP
-    notes = list(below(picture.notes, bottom, width))
+    unit = unit_in(picture.high) if _has_numbers(matrix) else 1.0
+    said = picture.notes if unit == 1 else (*picture.notes, f"Numbers in the cells: × {unit:g}.")
+    notes = list(below(said, bottom, width))
     labels = [*_row_labels(matrix), *_column_labels(matrix, turned)]
     return Drawing(
         width=width,
@@ -72,14 +75,20 @@ def below(notes: Sequence[str], y: float, width: float) -> Iterator[Text]:
         yield Text(MARGIN, y, line, NOTE, colour=SOFT)
 
 
+def unit_in(high: float) -> float:
+    """What the numbers in cells are counted in: 1, unless all are so small or so large that a cell has no room."""
+    return 1.0 if 0.05 <= high < 100 else float(10.0 ** np.floor(np.log10(high) + 1e-9))
+
+
 def number_in(value: float, high: float) -> str:
     """A number short enough for a cell: .31, 1, −.05; a dot for what rounds to 0, nothing for 0."""
     if value == 0:
         return ""
-    text = f"{abs(value):.2f}" if 0.05 <= high <= 1 else f"{abs(value):.2g}"
+    unit = unit_in(high)
+    text = f"{abs(value) / unit:.{1 if high / unit > 10 else 2}f}"
     if not text.strip("0."):
         return "·"
-    text = "1" if text == "1.00" else text.removeprefix("0") if "e" not in text else text
+    text = "1" if text == "1.00" else text.removeprefix("0")
     return f"−{text}" if value < 0 else text
 
 
@@ -87,7 +96,11 @@ def _cell_size(picture: Picture) -> tuple[float, float]:
     """As large as there is room for. Many columns or rows make cells square, so that a diagonal looks like one."""
     R, C = picture.cells.shape
     across, down = (max(SMALLEST, min(most, WIDEST / count)) for most, count in zip(ROOMY, (C, R), strict=True))
-    return (across, down) if across >= 26 and down >= 14 else (min(across, down),) * 2
+    return (across, down) if across >= LEGIBLE[0] and down >= LEGIBLE[1] else (min(across, down),) * 2
+
+
+def _has_numbers(cells: Cells) -> bool:
+    return cells.size[0] >= LEGIBLE[0] and cells.size[1] >= LEGIBLE[1]
 
 
 def _label_width(label: str) -> float:
@@ -138,7 +151,7 @@ def _column_labels(cells: Cells, turned: bool) -> Iterator[Text]:
 def _numbers(cells: Cells) -> Iterator[Text]:
     """The number of each cell, where cells are large enough."""
     across, down = cells.size
-    if across < 26 or down < 14:
+    if not _has_numbers(cells):
         return
     light = ink_on(colours_of(cells.values, cells.high, cells.signed))
     for (row, column), value in np.ndenumerate(cells.values):
@@ -151,7 +164,7 @@ def _numbers(cells: Cells) -> Iterator[Text]:
 def _minuses(cells: Cells) -> Iterator[Rule]:
     """A short line in each cell below 0 that has no room for its number."""
     across, down = cells.size
-    if not cells.signed or (across >= 26 and down >= 14):
+    if not cells.signed or _has_numbers(cells):
         return
     light = ink_on(colours_of(cells.values, cells.high, cells.signed))
     for row, column in np.argwhere(cells.values < -MINUS * cells.high):

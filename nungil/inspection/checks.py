@@ -26,6 +26,14 @@ def weights_checked(weights: Array, where: str) -> Array:
     array = np.array(weights, dtype=np.float64)
     if array.ndim != 3 or 0 in array.shape:
         raise ShapeError(f"{where}: weights are (heads, rows, columns) or (rows, columns), not {array.shape}")
+    if not (array.min() >= 0 and array.max() < np.inf):  # what is no number is in neither
+        _refuse_first(array, where)
+    array.flags.writeable = False
+    return array
+
+
+def _refuse_first(array: Array, where: str) -> None:
+    """Name the first that cannot be a weight."""
     for wrong, what in ((~np.isfinite(array), "not finite"), (array < 0, "below 0")):
         if wrong.any():
             place = tuple(int(one) for one in np.argwhere(wrong)[0])
@@ -33,8 +41,6 @@ def weights_checked(weights: Array, where: str) -> Array:
                 f"{where}: the weight of head {place[0]}, row {place[1]}, column {place[2]} (from 0) is "
                 f"{array[place]}, {what}; hand in the weights after softmax, not the scores before it"
             )
-    array.flags.writeable = False
-    return array
 
 
 def tokens_checked(tokens: Sequence[str], name: str) -> tuple[str, ...]:

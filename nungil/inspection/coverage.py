@@ -1,5 +1,6 @@
 """Coverage: which words of the source were never looked at, and which again and again. No torch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ from nungil.inspection.merging import merge, spell, words_without_marks
 from nungil.inspection.record import READINGS, Array, AttentionRecord
 
 LITTLE = 0.05  # a word that no row gives as much as this was not looked at
+NAMED = 8  # words that are named one by one; of many more, the rest is counted
 OFTEN = 2.0  # a word that got as much as this many rows have to give was looked at again and again
 
 
@@ -35,10 +37,10 @@ class Coverage:
         """A line for each, where there is any."""
         lines = []
         if self.never:
-            words = ", ".join(self.words[place] for place in self.never)
+            words = listed([self.words[place] for place in self.never])
             lines.append(f"Never looked at (no word written gives {100 * LITTLE:.0f}%): {words}.")
         if self.often:
-            words = ", ".join(f"{self.words[place]} ({self.total[place]:.1f})" for place in self.often)
+            words = listed([f"{self.words[place]} ({self.total[place]:.1f})" for place in self.often])
             lines.append(f"Looked at again and again (weight of {OFTEN:.0f} words or more): {words}.")
         return tuple(lines)
 
@@ -51,6 +53,13 @@ class Coverage:
             "never": list(self.never),
             "often": list(self.often),
         }
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a, b, c and 12 more`; a few more than are named by rule are named as well."""
+    if len(words) <= NAMED + 2:
+        return ", ".join(words)
+    return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more"
 
 
 def coverage_of(record: AttentionRecord, layer: int | None = None, head: int | None = None) -> Coverage | None:

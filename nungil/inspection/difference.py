@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nungil.inspection.lensmap import LensMap
+from nungil.inspection.lensmap import POOLED, LensMap
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import Array
 
@@ -31,7 +31,8 @@ class Difference:
 
     def lines(self) -> tuple[str, ...]:
         """Both outputs."""
-        return (f"Output before: {self.before.output}", f"Output after:  {self.after.output}")
+        what = "Label" if self.before.reading == POOLED else "Output"
+        return (f"{what} before: {self.before.output}", f"{what} after:  {self.after.output}")
 
     def cells(self) -> Array:
         """After minus before, exactly, (rows, columns) of both."""

@@ -7,30 +7,33 @@ from typing import NamedTuple
 
 from nungil.errors import UsageError
 from nungil.inspection.changes import Places, Word, named
+from nungil.inspection.shown import Shown
 
 Encode = Callable[[str], Sequence[int]]
+Cut = Callable[[str], Shown]  # a text as ids, and as they are shown
 
 
 class Splice(NamedTuple):
-    """From where to where a source is replaced, and by which ids."""
+    """From where to where a source is replaced, and by what."""
 
     start: int
     stop: int
-    new: tuple[int, ...] = ()
+    new: Shown = Shown((), ())
 
 
 class Traced(NamedTuple):
     """A source after edits, and the place that each of its ids had before; None if it is new."""
 
-    ids: list[int]
+    source: Shown
     origins: list[int | None]
 
     def spliced(self, splice: Splice) -> "Traced":
         """After one more edit. New ids stand for the old ones in their order, as far as there are any."""
         start, stop, new = splice
-        stand_in = [self.origins[place] if place < stop else None for place in range(start, start + len(new))]
+        ids, tokens = self.source
+        stand_in = [self.origins[place] if place < stop else None for place in range(start, start + len(new.ids))]
         return Traced(
-            [*self.ids[:start], *new, *self.ids[stop:]],
+            Shown((*ids[:start], *new.ids, *ids[stop:]), (*tokens[:start], *new.tokens, *tokens[stop:])),
             [*self.origins[:start], *stand_in, *self.origins[stop:]],
         )
 
@@ -42,7 +45,7 @@ class Edit(ABC):
     word: Word
 
     @abstractmethod
-    def splice(self, places: Places, encode: Encode) -> Splice:
+    def splice(self, places: Places, cut: Cut) -> Splice:
         """What is done to the ids."""
 
     @abstractmethod
@@ -56,10 +59,10 @@ class Swap(Edit):
 
     other: str
 
-    def splice(self, places: Places, encode: Encode) -> Splice:
+    def splice(self, places: Places, cut: Cut) -> Splice:
         """The other word's pieces where this one's stood."""
         found = places(self.word)
-        return Splice(found[0], found[-1] + 1, _some(encode, self.other))
+        return Splice(found[0], found[-1] + 1, _some(cut, self.other))
 
     def __str__(self) -> str:
         return f"{named(self.word)} swapped for “{self.other}”"
@@ -69,9 +72,9 @@ class Swap(Edit):
 class Delete(Edit):
     """The source without the word."""
 
-    def splice(self, places: Places, encode: Encode) -> Splice:
+    def splice(self, places: Places, cut: Cut) -> Splice:
         """Nothing where it stood."""
-        del encode
+        del cut
         found = places(self.word)
         return Splice(found[0], found[-1] + 1)
 
@@ -85,29 +88,27 @@ class Insert(Edit):
 
     new: str
 
-    def splice(self, places: Places, encode: Encode) -> Splice:
+    def splice(self, places: Places, cut: Cut) -> Splice:
         """The new word's pieces after this one's."""
         after = places(self.word)[-1] + 1
-        return Splice(after, after, _some(encode, self.new))
+        return Splice(after, after, _some(cut, self.new))
 
     def __str__(self) -> str:
         return f"“{self.new}” inserted after {named(self.word)}"
 
 
-def edited(
-    source: Sequence[int], edits: Sequence[Edit], find: Callable[[Sequence[int]], Places], encode: Encode
-) -> Traced:
+def edited(source: Shown, edits: Sequence[Edit], find: Callable[[Shown], Places], cut: Cut) -> Traced:
     """The source after all of them, one after another; `find` tells where words are in what is there by then."""
-    traced = Traced(list(source), list(range(len(source))))
+    traced = Traced(source, list(range(len(source.ids))))
     for edit in edits:
-        traced = traced.spliced(edit.splice(find(traced.ids), encode))
-        if not traced.ids:
+        traced = traced.spliced(edit.splice(find(traced.source), cut))
+        if not traced.source.ids:
             raise UsageError(f"{edit}: nothing is left to read")
     return traced
 
 
-def _some(encode: Encode, word: str) -> tuple[int, ...]:
-    found = tuple(encode(word))
-    if not found:
+def _some(cut: Cut, word: str) -> Shown:
+    found = cut(word)
+    if not found.ids:
         raise UsageError("the new word is empty; to take a word out, delete it")
     return found

@@ -57,6 +57,7 @@ class Example:
     names_of_source: Names
     names_of_written: Names
     spell: Callable[[Sequence[int]], str] | None = None  # written ids as a text; by default their names, with spaces
+    shown: tuple[Sequence[str], Sequence[str]] = ((), ())  # tokens read and written; by default the names of their ids
 
     @property
     def translates(self) -> bool:
@@ -76,12 +77,12 @@ class Example:
     @cached_property
     def source_tokens(self) -> tuple[str, ...]:
         """What was read, for people to look at."""
-        return tuple(self.names_of_source(self.source))
+        return tuple(self.shown[0] or self.names_of_source(self.source))
 
     @cached_property
     def written_tokens(self) -> tuple[str, ...]:
         """What was written."""
-        return tuple(self.names_of_written(self.written))
+        return tuple(self.shown[1] or self.names_of_written(self.written))
 
     def text_of(self, written: Sequence[int]) -> str:
         """What was written as a text for people."""

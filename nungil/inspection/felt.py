@@ -29,7 +29,9 @@ ROWS = 256  # variants that are computed together
 def gradient_input(example: Example, layer: int | None = None, head: int | None = None) -> LensMap:
     """Σₑ xₑ ∂log p / ∂xₑ: how log p would change if a word's vector grew a little, to first order."""
     refuse_view("gradient-input", layer, head)
-    measures = "the gradient of log p of the written word, times the word's vector: above 0 for it, below 0 against it"
+    measures = (
+        f"the gradient of log p of {_answer(example)}, times the word's vector: above 0 for it, below 0 against it"
+    )
     found = lens_map(example, "gradient-input", gradients_times_input(example), measures)
     return replace(found, signed=True, notes=_notes(example))
 
@@ -104,7 +106,7 @@ def leave_one_out(example: Example, layer: int | None = None, head: int | None =
     Of a text of one token nothing would be left: there `<unk>` stands in its place.
     """
     refuse_view("leave-one-out", layer, head)
-    measures = "by how much log p of the written word falls when this word is taken out of the text"
+    measures = f"by how much log p of {_answer(example)} falls when this word is taken out of the text"
     return replace(lens_map(example, "leave-one-out", drops_without_each(example), measures), signed=True)
 
 
@@ -138,6 +140,10 @@ def parts_of(items: list[Item], size: int) -> Iterator[list[Item]]:
     """The items, so many at a time."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def _answer(example: Example) -> str:
+    return "the written word" if example.translates else "the label"
 
 
 def _notes(example: Example) -> tuple[str, ...]:

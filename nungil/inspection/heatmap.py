@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from rich.cells import cell_len, chop_cells, set_cell_size
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.style import Style
@@ -23,9 +24,9 @@ BAR = 30
 SHADES = ((75, "█"), (50, "▓"), (25, "▒"), (5, "░"), (0, " "))  # from how many hundredths
 BLOCKS = "░ from 5, ▒ from 25, ▓ from 50, █ from 75; "
 RAMP = 24  # cells of the colour scale
-SPACE, BOLD = Segment(" "), Style(bold=True)
-Row = list[Segment]  # much faster to print than Text, and a row may have hundreds of cells
-COLOURED = ("truecolor", "256")  # what can show a scale; 16 colours cannot
+BOLD = Style(bold=True)
+Rows = list[str]  # rows of cells as a terminal takes them: there may be hundreds of thousands of cells
+COLOURED = {"truecolor": ColorSystem.TRUECOLOR, "256": ColorSystem.EIGHT_BIT}  # what can show a scale; 16 cannot
 
 
 def print_map(
@@ -44,16 +45,16 @@ def print_picture(picture: Picture, console: Console) -> None:
 
     Cells have a coloured ground where the console can show one, and blocks of shade where it cannot or may not.
     """
-    coloured = console.color_system in COLOURED and not console.no_color
-    for line in _lines(picture, console.width, coloured):
-        if isinstance(line, Text):
-            line.rstrip()
-            console.print(line, soft_wrap=bool(line.no_wrap))  # sentences wrap between words, tables never
+    system = None if console.no_color else COLOURED.get(console.color_system or "")
+    for part in _parts(picture, console.width, system):
+        if isinstance(part, Text):
+            part.rstrip()
+            console.print(part, soft_wrap=bool(part.no_wrap))  # sentences wrap between words, tables never
         else:
-            console.print(Segments([*line, Segment.line()]), soft_wrap=True)
+            console.print(Segments([Segment("".join(f"{row}\n" for row in part))]), soft_wrap=True, end="")
 
 
-def _lines(picture: Picture, width: int, coloured: bool) -> Iterator[Text | Row]:
+def _parts(picture: Picture, width: int, system: ColorSystem | None) -> Iterator[Text | Rows]:
     yield Text(picture.title, style="bold")
     yield Text()
     rows, columns = ([_short(token) for token in side] for side in (picture.rows, picture.columns))
@@ -61,14 +62,14 @@ def _lines(picture: Picture, width: int, coloured: bool) -> Iterator[Text | Row]
         yield from _highlighted(columns, picture.cells[0])
         yield from _bars(columns, picture.cells[0])
     else:
-        yield from _blocks(rows, columns, picture, width, coloured)
+        yield from _blocks(rows, columns, picture, width, system)
     yield Text()
     for note in picture.notes:
         yield Text(note)
     if picture.bars:
         yield Text("«…» has more than twice an even share.")
     else:
-        yield from _legend(picture, coloured)
+        yield from _legend(picture, system is not None)
 
 
 def unit_of(picture: Picture) -> float:
@@ -89,11 +90,15 @@ def _legend(picture: Picture, coloured: bool) -> Iterator[Text]:
         yield line
 
 
-def _grounds(cells: Array, picture: Picture) -> list[Style]:
-    """The ground of each cell, and ink that can be read on it."""
+def _grounds(cells: Array, picture: Picture) -> list[Any]:
+    """The ground of each cell, and ink that can be read on it, in lists as deep as the array."""
     colours = colours_of(cells, picture.high, picture.signed)
-    light = ink_on(colours).tolist()
-    return [_ground(*colour, white) for colour, white in zip(colours.tolist(), light, strict=True)]
+    _, first, which = np.unique(colours.astype(np.int64) @ (65536, 256, 1), return_index=True, return_inverse=True)
+    kinds = colours.reshape(-1, 3)[first]
+    styles = np.empty(len(kinds), dtype=object)
+    styles[:] = [_ground(*colour, white) for colour, white in zip(kinds.tolist(), ink_on(kinds).tolist(), strict=True)]
+    listed: list[Any] = styles[which.reshape(cells.shape)].tolist()
+    return listed
 
 
 @cache
@@ -101,25 +106,30 @@ def _ground(red: int, green: int, blue: int, light: bool) -> Style:
     return Style(color=Color.from_rgb(*(PAPER if light else INK)), bgcolor=Color.from_rgb(red, green, blue))
 
 
-def _blocks(rows: list[str], columns: list[str], picture: Picture, width: int, coloured: bool) -> Iterator[Text | Row]:
+def _blocks(
+    rows: list[str], columns: list[str], picture: Picture, width: int, system: ColorSystem | None
+) -> Iterator[Text | Rows]:
     """As few blocks of columns as the console is wide for, below each other and about equally wide."""
     labels = max(cell_len(row) for row in rows)
     widths = [min(max(CELL, cell_len(column)), WIDEST_COLUMN) for column in columns]
     room, blocks = width - labels, _cut_up(widths, width - labels)
     while len(blocks) > 1 and room > 0 and len(evener := _cut_up(widths, room)) == len(blocks):
         room, blocks = room - 1, evener
-    largest = abs(picture.cells).max(axis=1, keepdims=True)
-    bold = (abs(picture.cells) == largest).tolist()
     hundredths = np.rint(100 * picture.cells / unit_of(picture)).astype(np.int64).tolist()
-    nothing = (picture.cells == 0).tolist()
+    sides = [hundredths, (picture.cells == 0).tolist()]
+    if system is not None:
+        sides += [(abs(picture.cells) == abs(picture.cells).max(axis=1, keepdims=True)).tolist()]
+        sides += [_grounds(picture.cells, picture)]
+    named = [_right(row, labels) for row in rows]
     for block in blocks:
         if block.start:
             yield Text()
         yield from _heading(columns[block], widths[block], labels)
-        for place, row in enumerate(rows):
-            parts = (side[place][block] for side in (hundredths, nothing, bold))
-            grounds = _grounds(picture.cells[place, block], picture) if coloured else None
-            yield _row(_right(row, labels), list(zip(*parts, widths[block], strict=True)), grounds)
+        cut = [[line[block] for line in side] for side in sides]
+        if system is None:
+            yield [_shaded(name, cut[0][row], cut[1][row], widths[block]) for row, name in enumerate(named)]
+        else:
+            yield [_painted(name, [side[row] for side in cut], widths[block], system) for row, name in enumerate(named)]
 
 
 def _cut_up(widths: Sequence[int], room: int) -> list[slice]:
@@ -145,18 +155,24 @@ def _heading(columns: Sequence[str], widths: Sequence[int], labels: int) -> Iter
         yield line
 
 
-def _row(label: str, cells: list[tuple[int, bool, bool, int]], grounds: list[Style] | None) -> Row:
-    """A label and its cells: hundredths, whether it is 0, whether it is the largest of its row, width of the column."""
-    if grounds is not None:
-        line = [Segment(label)]
-        for (number, nothing, bold, width), ground in zip(cells, grounds, strict=True):
-            text = _cell(number, nothing)[1].rjust(width - 1).ljust(width)
-            line += (SPACE, Segment(text, ground + BOLD if bold else ground))
-        return line
+def _painted(label: str, sides: list[list[Any]], widths: list[int], system: ColorSystem) -> str:
+    """A label and its cells: hundredths, whether it is 0, whether it is the largest of its row (bold), its ground."""
+    cells = zip(*sides, widths, strict=True)
+    return f"{label} " + " ".join([_paint(*cell, system) for cell in cells])
+
+
+@cache
+def _paint(number: int, nothing: bool, bold: bool, ground: Style, width: int, system: ColorSystem) -> str:
+    text = _cell(number, nothing)[1].rjust(width - 1).ljust(width)
+    return (ground + BOLD if bold else ground).render(text, color_system=system)
+
+
+def _shaded(label: str, hundredths: list[int], nothing: list[bool], widths: list[int]) -> str:
+    """The same without colours: blocks before the numbers."""
     texts = [label]
-    for number, nothing, _, width in cells:
-        texts.append(" " * (1 + width - CELL) + "".join(_cell(number, nothing)))
-    return [Segment("".join(texts).rstrip())]
+    for number, none, width in zip(hundredths, nothing, widths, strict=True):
+        texts.append(" " * (1 + width - CELL) + "".join(_cell(number, none)))
+    return "".join(texts).rstrip()
 
 
 @cache

@@ -6,11 +6,13 @@ must be one whose loss is felt, and the order of the words must be roughly that 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from nungil.inspection.lensmap import POOLED
+from pydantic import ConfigDict, Field
+
 from nungil.inspection.ranks import mean_of
+from nungil.settings import Settings
 
 NEEDED = 0.1  # the probability that written words lose, on average, when their rows are made even …
 FLIPPED = 0.25  # … or the share of steps where another word is then the most probable
@@ -19,22 +21,21 @@ FELT = 0.05  # and it costs at least so much log p: a hundredth of nothing is no
 AGREED = 0.2  # τ with gradient × input and leave-one-out, on average …
 AGREED_SHARE = 0.5  # … or this share of the τ that these two have with each other
 
-VERDICTS = {
-    (True, True): "It can be read as where the output comes from",
-    (True, False): "Read it as where the model looks, not as why: the output needs this map, but the words it looks at "
-    "most are not those that matter most",
-    (False, True): "Read it as a hint: it points at words that matter, but the output hardly needs this map to find "
+VERDICTS = {  # needed, points
+    (True, True): "It can be read as where the {output} comes from",
+    (True, False): "Read it as where the model looks, not as why: the {output} needs this map, but the words it looks "
+    "at most are not those that matter most",
+    (False, True): "Read it as a hint: it points at words that matter, but the {output} hardly needs this map to find "
     "them",
-    (
-        False,
-        False,
-    ): "Do not read it as the reason: the output hardly needs this map, and it does not point at the words that matter",
+    (False, False): "Do not read it as the reason: the {output} hardly needs this map, and it does not point at the "
+    "words that matter",
 }
 
 
-@dataclass(frozen=True)
-class RowFigures:
+class RowFigures(Settings):
     """What was measured of one row."""
+
+    model_config = ConfigDict(strict=True)
 
     step: int  # from 1
     token: str
@@ -65,6 +66,14 @@ class Strip:
     permutations: int = 0
     seed: int = 1
     layers: int = 1  # that look at the source; only one of them is made even
+    kind: str = "cross"  # pooling: of a classifier, whose one row is of its label
+    layer: int = 0
+    head: int | None = None  # None: the mean over all
+
+    @property
+    def labels(self) -> bool:
+        """Whether a label was given, and no words written."""
+        return self.kind == "pooling"
 
     def mean(self, figure: str) -> float | None:
         """The mean of a figure over the rows where it means something."""
@@ -98,14 +107,16 @@ class Strip:
     def verdict(self) -> str:
         """One sentence, by the thresholds of this file."""
         others = " (other layers looked on as before)" if self.layers > 1 and not self.needed else ""
-        return f"{VERDICTS[self.needed, self.points]}{others}."
+        verdict = VERDICTS[self.needed, self.points].format(output="label" if self.labels else "output")
+        return f"{verdict}{others}."
 
     def first(self) -> tuple[str, ...]:
         """Three figures and the verdict."""
         top, other = (lost(self.mean(figure)) for figure in ("drop_top", "drop_random"))
+        of = " of the label" if self.labels else ""
         return (
             self._even(),
-            f"Erased: without the word looked at most log p {top}; without another one it {other}.",
+            f"Erased: without the word looked at most log p{of} {top}; without another one it {other}.",
             f"Order: τ {_tau(self.agreement)} with what gradients and erasing find (they agree with each other by "
             f"{_tau(self.mean('tau_ceiling'))}).",
             f"Verdict: {self.verdict}",
@@ -113,7 +124,7 @@ class Strip:
 
     def _even(self) -> str:
         changed = _signed(self.mean("delta_p"))
-        if self.reading == POOLED:
+        if self.labels:
             return f"Made even: p of the label changes by {changed}{', and another label wins' if self.flips else ''}."
         steps = f"{self.flips} of {len(self.rows)} {'step' if len(self.rows) == 1 else 'steps'}"
         return f"Made even: p of what was written changes by {changed}, and {steps} would write another word."
@@ -129,23 +140,40 @@ class Strip:
         ]
         if self.permutations:
             lines.append(
-                f"Among {self.permutations} permutations of each row (seed {self.seed}): an even row changes more than "
-                f"{self.mean('percentile'):.0f}% of them; the model's own row makes its word more probable than "
-                f"{self.mean('own_percentile'):.0f}% of them do."
+                f"Among {self.permutations} permutations of {'the' if self.labels else 'each'} row (seed {self.seed}): "
+                f"an even row changes more than {self.mean('percentile'):.0f}% of them; the model's own row makes its "
+                f"{'label' if self.labels else 'word'} more probable than {self.mean('own_percentile'):.0f}% of them "
+                "do."
             )
         if self.residual is not None:
             lines.append(
                 f"Recomputed in NumPy from queries and keys, no weight is off by more than {self.residual:.1e}."
             )
         lines.append(f"Of: {self.where}; {self.reading}; tokens as the model has them, marks included.")
-        return tuple(lines)
+        return (*lines, *self._row_by_row())
+
+    def _row_by_row(self) -> tuple[str, ...]:
+        """A line for each row; of a classifier's one row all has been said."""
+        if self.labels:
+            return (f"Of the words it looks most at “{self.rows[0].top}”.",)
+        lines = (
+            f"  {row.step} {row.token}: of the words it looks most at “{row.top}”; "
+            f"made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
+            f"{', another word' if row.flips else ''}; without it log p {lost(row.drop_top)}"
+            for row in self.rows
+        )
+        return ("Row by row:", *lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values: the verdict, the means, every row."""
-        figures = [name for name in RowFigures.__dataclass_fields__ if name not in ("step", "token", "top", "flips")]
+        """Plain values: the sentences, the verdict, the means, every row."""
+        figures = [name for name in RowFigures.model_fields if name not in ("step", "token", "top", "flips")]
         return {
             "where": self.where,
+            "kind": self.kind,
+            "layer": self.layer,
+            "head": self.head,
             "reading": self.reading,
+            "lines": list(self.first()),
             "verdict": self.verdict,
             "needed": self.needed,
             "points": self.points,
@@ -157,8 +185,39 @@ class Strip:
             "residual": self.residual,
             "permutations": self.permutations,
             "seed": self.seed,
-            "rows": [dict(vars(row)) for row in self.rows],
+            "rows": [row.model_dump(mode="json") for row in self.rows],
         }
+
+    @classmethod
+    def from_written(cls, written: "WrittenStrip") -> "Strip":
+        """The strip that `to_json` wrote; what follows from its rows is worked out again."""
+        return cls(**{one.name: getattr(written, one.name) for one in fields(cls)})
+
+
+class WrittenStrip(Settings):
+    """A strip as JSON holds it: a closed set of keys."""
+
+    model_config = ConfigDict(strict=True)
+
+    where: str
+    kind: str
+    layer: int = Field(ge=0)
+    head: int | None = Field(None, ge=0)
+    reading: str
+    rows: tuple[RowFigures, ...] = Field(strict=False, min_length=1)
+    residual: float | None
+    permutations: int = Field(ge=0)
+    seed: int
+    layers: int = Field(ge=1)
+    # These follow from the rows and are not read.
+    lines: Any = None
+    verdict: Any = None
+    needed: Any = None
+    points: Any = None
+    agreement: Any = None
+    flips: Any = None
+    steps: Any = None
+    means: Any = None
 
 
 def entropy_share(row: list[float]) -> float:

@@ -16,6 +16,7 @@ from nungil.errors import UsageError
 from nungil.inspection.changes import Change, Places
 from nungil.inspection.changing import Changing, Several, Where
 from nungil.inspection.example import Example
+from nungil.inspection.lensmap import POOLED
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import READING, Array
 from nungil.inspection.watching import View, Watcher, view_of, watch
@@ -32,6 +33,14 @@ class Candidate(NamedTuple):
     probability: float
 
 
+class Rows(NamedTuple):
+    """The row of one step in one layer, before and after; of all heads that are changed, the mean."""
+
+    layer: int
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Effect:
     """What one changed step does, everything before it left as it was."""
@@ -44,8 +53,17 @@ class Effect:
     flips: bool  # whether another token is now the most probable
     candidates_before: tuple[Candidate, ...]
     candidates_after: tuple[Candidate, ...]
-    row_before: tuple[float, ...]
-    row_after: tuple[float, ...]
+    rows: tuple[Rows, ...]  # of each layer that is changed
+
+    @property
+    def row_before(self) -> tuple[float, ...]:
+        """The row of the layer that a map shows: the last of those that are changed."""
+        return self.rows[-1].before
+
+    @property
+    def row_after(self) -> tuple[float, ...]:
+        """The same after the change."""
+        return self.rows[-1].after
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,7 @@ class Intervention:
     effects: tuple[Effect, ...]
     output_before: str
     output_after: str
+    labels: bool = False  # whether a label is given, and no words are written
 
     @property
     def differs(self) -> bool:
@@ -71,27 +90,37 @@ class Intervention:
             now = effect.candidates_after[0].token
             flip = f"; “{now}” is now the most probable" if effect.flips else ""
             change = f"{effect.after - effect.before:+.3f}".replace("-", "−")
+            which = "Label" if self.labels else f"Step {effect.step},"
             found += [
-                f"Step {effect.step}, “{effect.token}”: p {effect.before:.3f} → {effect.after:.3f} ({change}), "
+                f"{which} “{effect.token}”: p {effect.before:.3f} → {effect.after:.3f} ({change}), "
                 f"KL {effect.kl:.3g} nats{flip}.",
                 f"  before: {_listed(effect.candidates_before)}",
                 f"  after:  {_listed(effect.candidates_after)}",
             ]
-        found += [f"Output before: {self.output_before}", f"Output after:  {self.output_after}"]
-        return (*found, "The output is another." if self.differs else "The output is the same.")
+        what = "Label" if self.labels else "Output"
+        found += [f"{what} before: {self.output_before}", f"{what} after:  {self.output_after}"]
+        return (*found, f"The {what.lower()} is {'another' if self.differs else 'the same'}.")
 
     def picture(self) -> Picture:
-        """The rows before and after, below each other."""
+        """The rows before and after, below each other; of every layer that was changed."""
         rows, cells = [], []
         for effect in self.effects:
-            rows += [f"{effect.step} {effect.token}", "changed"]
-            cells += [effect.row_before, effect.row_after]
-        notes = (
-            f"Changed: {'; '.join(self.changes)}.",
-            f"Reading: {READING}; the rest of the output is searched greedily, before and after alike.",
-        )
+            named = effect.token if self.labels else f"{effect.step} {effect.token}"
+            for one in effect.rows:
+                rows += [f"{named} · layer {one.layer}" if len(effect.rows) > 1 else named, "changed"]
+                cells += [one.before, one.after]
         array: Array = np.array(cells, dtype=np.float64)
-        return Picture(f"changed rows · {self.where}", tuple(rows), self.source_tokens, array, notes)
+        return Picture(f"changed rows · {self.where}", tuple(rows), self.source_tokens, array, self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [f"Changed: {'; '.join(self.changes)}."]
+        if self.labels:
+            notes.append(f"Reading: {POOLED}.")
+        else:
+            notes.append(f"Reading: {READING}; the rest of the output is searched greedily, before and after alike.")
+        if len(self.effects[0].rows) > 1:
+            notes.append("Layers: every one is changed; a row is the mean over the heads of its layer.")
+        return tuple(notes)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -112,7 +141,8 @@ def _listed(candidates: Sequence[Candidate]) -> str:
 
 def _plain(effect: Effect) -> dict[str, Any]:
     plain = {**vars(effect), "delta_p": effect.after - effect.before}
-    for name in ("candidates_before", "candidates_after"):
+    plain |= {"row_before": effect.row_before, "row_after": effect.row_after}
+    for name in ("candidates_before", "candidates_after", "rows"):
         plain[name] = [one._asdict() for one in plain[name]]
     return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
@@ -129,6 +159,12 @@ class Place:
         if self.everywhere:
             return Where(self.view.kind, step=step)
         return Where(self.view.kind, self.view.layer, self.view.head, step)
+
+    def views(self, watcher: Watcher) -> list[View]:
+        """The attention of each layer that is changed."""
+        if not self.everywhere:
+            return [self.view]
+        return [View(self.view.kind, layer, None, self.view.heads) for layer in watcher.layers(self.view.kind)]
 
     def __str__(self) -> str:
         if self.everywhere:
@@ -151,32 +187,50 @@ def intervene(
     if not changes:
         raise UsageError("nothing is to be changed; name a change, as Flatten(step=1)")
     for change in changes:
-        if change.step > example.steps:
-            raise UsageError(f"there is no step {change.step}: {example.steps} tokens are written, counted from 1")
+        _refuse_missing(change.step, example)
     before_watcher, after_watcher = Watcher(), Watcher()
     read = example.read()
     before = example.log_probs(read, before_watcher)[0]
     after = example.log_probs(read, Several((*_eyes(changes, place, places), after_watcher)))[0]
-    rows = [place.view.of(one.weights(place.view.kind, place.view.layer)) for one in (before_watcher, after_watcher)]
     steps = sorted({change.step for change in changes})
     effects = [
-        _effect(example, step, (before[step - 1], after[step - 1]), [one[step - 1] for one in rows]) for step in steps
+        _effect(
+            example,
+            step,
+            (before[step - 1], after[step - 1]),
+            [_rows(view, step, before_watcher, after_watcher) for view in place.views(before_watcher)],
+        )
+        for step in steps
     ]
     return Intervention(
-        tuple(str(change) for change in changes),
+        tuple(str(change) if example.translates else change.what() for change in changes),
         str(place),
         example.source_tokens,
         tuple(effects),
         _output(example, None, steps[0], longest, before),
         _output(example, Several(_eyes(changes, place, places)), steps[0], longest, after),
+        labels=not example.translates,
     )
+
+
+def _refuse_missing(step: int, example: Example) -> None:
+    if step > example.steps:
+        there = f"{example.steps} tokens are written, counted from 1"
+        there = there if example.translates else "a classifier gives one label, and its row is step 1"
+        raise UsageError(f"there is no step {step}: {there}")
+
+
+def _rows(view: View, step: int, before: Watcher, after: Watcher) -> Rows:
+    """What became of the row of a step, from 1, in the layer of a view."""
+    first, second = (view.of(one.weights(view.kind, view.layer))[step - 1].double().tolist() for one in (before, after))
+    return Rows(view.layer, tuple(first), tuple(second))
 
 
 def _eyes(changes: Sequence[Change], place: Place, places: Places) -> tuple[Changing, ...]:
     return tuple(Changing(change.rewrite(places), place.at(change.step - 1)) for change in changes)
 
 
-def _effect(example: Example, step: int, answers: tuple[Tensor, Tensor], rows: list[Tensor]) -> Effect:
+def _effect(example: Example, step: int, answers: tuple[Tensor, Tensor], rows: Sequence[Rows]) -> Effect:
     before, after = answers
     chosen = example.written[step - 1]
     return Effect(
@@ -188,7 +242,7 @@ def _effect(example: Example, step: int, answers: tuple[Tensor, Tensor], rows: l
         best_of(example, before) != best_of(example, after),
         _candidates(example, before),
         _candidates(example, after),
-        *(tuple(row.double().tolist()) for row in rows),
+        tuple(rows),
     )
 
 

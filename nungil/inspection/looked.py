@@ -36,7 +36,7 @@ def value_norm(example: Example, layer: int | None = None, head: int | None = No
     view = view_of(watcher, layer, head)
     shares = norm_shares(example, watcher, view)
     measures = "the length of what each word adds to the sum that is read, as a share of the row (Kobayashi 2020)"
-    return lens_map(example, "value-norm", shares, measures, str(view))
+    return lens_map(example, "value-norm", shares, measures, view.named("sum"))
 
 
 def norm_shares(example: Example, watcher: Watcher, view: View) -> Float[Tensor, "T S"]:

@@ -1,5 +1,7 @@
 """Measuring a strip: the map of an example against what its output does when rows are changed and words erased."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -23,6 +25,23 @@ from nungil.inspection.wordplaces import is_idle, words_in
 PERMUTATIONS = 100
 SAME = 1e-7  # KL that rounding alone can make
 CHEAP = 2e10  # products; a second or so of one core
+
+
+class Wanted(NamedTuple):
+    """Of which map a strip is wanted: by default the main one; and whether it may take longer than a second or so."""
+
+    layer: int | None = None
+    head: int | None = None
+    permutations: int = 0
+    seed: int = 1
+    patient: bool = False
+
+
+def measured(example: Example, wanted: Wanted) -> Strip | None:
+    """The strip, if it is cheap or worth the time."""
+    if not (wanted.patient or is_cheap(example)):
+        return None
+    return measure(example, wanted.layer, wanted.head, wanted.permutations, wanted.seed)
 
 
 def measure(
@@ -58,7 +77,8 @@ def measure(
     reading = READING if example.translates else POOLED
     residual = residual_of(example, watcher, view)
     layers = len(watcher.layers(view.kind))
-    return Strip(str(view), reading, tuple(rows), residual, permutations, seed, layers)
+    which = view.kind, view.layer, view.head
+    return Strip(str(view), reading, tuple(rows), residual, permutations, seed, layers, *which)
 
 
 def is_cheap(example: Example) -> bool:

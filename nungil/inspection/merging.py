@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nungil.inspection.shown import bare, is_unknown, unknown
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS
 from nungil.text.tokenizers.pieces import SPACE
 from nungil.text.tokenizers.vocabulary import JOINER
@@ -58,10 +59,14 @@ def respelt(tokens: Sequence[str], parts: Sequence[str]) -> list[str]:
 
 
 def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
-    """The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is."""
-    parts = [tokens[place] for place in word]
+    """The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is.
+
+    A word with an unknown part is shown as unknown.
+    """
+    parts = [bare(tokens[place]) for place in word]
     joined = parts[0] + "".join(part.removeprefix(JOINER) if len(part) > 1 else part for part in parts[1:])
-    return joined.removeprefix(SPACE) or joined
+    joined = joined.removeprefix(SPACE) or joined
+    return unknown(joined) if any(is_unknown(tokens[place]) for place in word) else joined
 
 
 def merge(weights: NDArray[np.float64], rows: list[list[int]], columns: list[list[int]]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from nungil.inspection.layout import visible
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import Array, AttentionMap, AttentionRecord
 
+UNTRUSTED = "Trust: not measured; its figures are of attention between what is written and what is read."
 EVEN = 5e-3  # how far from 1 a sum may be and still be called 1
 
 
@@ -14,6 +15,7 @@ def picture_of(
     """One map, by default the main one, the mean over its heads."""
     one, cells = record.map_of(kind, layer), record.select(kind, layer, head)
     coverage = coverage_of(record, layer, head) if one.kind == "cross" else None
+    strip = record.strip_of(kind, layer, head)
     return Picture(
         title=describe_map(one, head),
         rows=tuple(visible(token) for token in record.tokens_of(one.rows)),
@@ -23,6 +25,8 @@ def picture_of(
             f"Reading: {record.reading_of(one)}; {describe_sums(cells)}.",
             f"Merging: {record.merge}.",
             *(coverage.notes() if coverage is not None else ()),
+            *(strip.first() if strip is not None else ()),
+            *((UNTRUSTED,) if one.kind in ("self", "masked") else ()),
         ),
         bars=one.kind == "pooling",
     )

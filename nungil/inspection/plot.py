@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 72  # of an inch
-DOTS = 144  # per inch: two for each point
+DOTS, FEWER = 144, 96  # per inch: two for each point, and what is enough where …
+LARGE = 1_200.0  # … a figure has more points than these on a side; its time and bytes go with the square of its dots
 MANY = 10_000  # cells beyond which a PDF has an image of them: no reader is glad of a million squares
 ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
@@ -46,7 +47,8 @@ def to_figure(drawing: Drawing, form: Literal["png", "pdf"], fonts: Sequence[Fon
     file = io.BytesIO()
     # No time and no version in the file: the same picture is the same bytes.
     metadata = {"CreationDate": None, "Producer": None, "Creator": None} if form == "pdf" else {"Software": None}
-    figure.savefig(file, format=form, dpi=DOTS, metadata=metadata)
+    dots = DOTS if max(drawing.width, drawing.height) <= LARGE else FEWER
+    figure.savefig(file, format=form, dpi=dots, metadata=metadata)
     return file.getvalue()
 
 

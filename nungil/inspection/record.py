@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 from nungil.errors import ShapeError, UsageError
 from nungil.inspection.beam import BeamTree
 from nungil.inspection.checks import check_text, numbers, tokens_checked, weights_checked
+from nungil.inspection.honesty import Strip, WrittenStrip
 from nungil.inspection.merging import MARKS, RULE, merge, spell, words_of
 from nungil.inspection.steps import Step, regrouped
 from nungil.settings import Settings, build_settings, parse_json, read_text
@@ -89,6 +90,7 @@ class AttentionRecord:
     `input_tokens` are what the decoder was fed, the columns of its self-attention; empty where there is none. `reading`
     is the convention that every drawing prints. For a classifier there is one target token: the label. `steps` are the
     tokens as they were written, with their probabilities; `beam` is the search that found them, if there was one.
+    `honesty` says how far some of the maps can be trusted: those that this was measured of.
     """
 
     source_tokens: tuple[str, ...]
@@ -102,6 +104,7 @@ class AttentionRecord:
     score: float | None = None
     steps: tuple[Step, ...] = ()
     beam: BeamTree | None = None
+    honesty: tuple[Strip, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("source_tokens", "target_tokens", "input_tokens"):
@@ -110,6 +113,7 @@ class AttentionRecord:
             check_text(getattr(self, name), name)
         object.__setattr__(self, "maps", tuple(self.maps))
         object.__setattr__(self, "steps", tuple(self.steps))
+        object.__setattr__(self, "honesty", tuple(self.honesty))
         if not self.maps:
             raise UsageError("a record needs at least one map of weights, and got none")
         if self.score is not None:
@@ -210,6 +214,14 @@ class AttentionRecord:
 
         return picture_of(self, kind, layer, head)
 
+    def strip_of(self, kind: str | None = None, layer: int | None = None, head: int | None = None) -> Strip | None:
+        """How far this map can be trusted, chosen as `select` does; None where it was not measured."""
+        one = self.map_of(kind, layer)
+        head = 0 if head is None and one.heads == 1 else head  # the mean of one head is that head
+        found = ((strip, 0 if strip.head is None and one.heads == 1 else strip.head) for strip in self.honesty)
+        wanted = one.kind, one.layer, head
+        return next((strip for strip, measured in found if (strip.kind, strip.layer, measured) == wanted), None)
+
     def read_as(self, reading: Reading) -> "AttentionRecord":
         """The same weights with each row of the decoder named after the word being output, or the word just put in.
 
@@ -274,6 +286,7 @@ class AttentionRecord:
             "steps": [step.model_dump(mode="json") for step in self.steps],
             "beam": None if self.beam is None else self.beam.model_dump(mode="json"),
             "coverage": None if coverage is None else coverage.to_json(),
+            "honesty": [strip.to_json() for strip in self.honesty],
             "maps": [{"kind": m.kind, "layer": m.layer, "weights": m.weights.tolist()} for m in self.maps],
         }
 
@@ -285,7 +298,8 @@ class AttentionRecord:
         written = build_settings(plain, _Written, where)
         maps = tuple(AttentionMap(m.kind, m.layer, numbers(m.weights, f"{where}: weights")) for m in written.maps)
         fields = {name: getattr(written, name) for name in type(written).model_fields if name != "coverage"}
-        return cls(**{**fields, "maps": maps})
+        honesty = tuple(Strip.from_written(strip) for strip in written.honesty)
+        return cls(**{**fields, "maps": maps, "honesty": honesty})
 
     @classmethod
     def load(cls, path: str | Path) -> "AttentionRecord":
@@ -326,6 +340,7 @@ class _Written(Settings):
     score: float | None = None
     steps: list[Step] = Field(default_factory=list)
     beam: BeamTree | None = None
+    honesty: list[WrittenStrip] = Field(default_factory=list)
     coverage: dict[str, Any] | None = None  # not read: it follows from the maps
 
 

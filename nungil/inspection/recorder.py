@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -72,7 +73,8 @@ class Recorder:
 def _of_sentence(weights: Tensor, row: int) -> Array:
     if not 0 <= row < weights.shape[0]:
         raise UsageError(f"there is no sentence {row} (from 0) in a batch of {weights.shape[0]}")
-    one = weights[row].double().cpu().numpy()
+    found = weights[row].cpu()  # a record makes doubles of them, and a copy; NumPy knows no bfloat16
+    one = (found if found.dtype in (torch.float32, torch.float64) else found.float()).numpy()
     return np.asarray(one if one.ndim == 3 else one[None])
 
 
@@ -82,6 +84,8 @@ def _joined(kind: str, looks: list[Array]) -> Array:
         raise UsageError(f"this recorder has seen {len(looks)} runs ({kind} attention); make a new one for each")
     if kind == "masked":
         _refuse_other_order(looks)
+    if len(looks) == 1:
+        return looks[0]
     columns = max(look.shape[-1] for look in looks)
     wide = [np.pad(look, ((0, 0), (0, 0), (0, columns - look.shape[-1]))) for look in looks]
     return np.concatenate(wide, axis=1)

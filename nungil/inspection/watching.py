@@ -46,7 +46,11 @@ class View(NamedTuple):
     heads: int
 
     def __str__(self) -> str:
-        which = f"head {self.head}" if self.head is not None else f"mean over {self.heads} heads"
+        return self.named("mean")
+
+    def named(self, over: str) -> str:
+        """As it is said; `over` is what was made of all heads where none is chosen: their mean, or their sum."""
+        which = f"head {self.head}" if self.head is not None else f"{over} over {self.heads} heads"
         return f"{self.kind} attention · layer {self.layer}" + (f" · {which}" if self.heads > 1 else "")
 
     def of(self, weights: Float[Tensor, "H T S"]) -> Float[Tensor, "T S"]:

@@ -8,6 +8,7 @@ from nungil.errors import UsageError
 from nungil.inspection.changes import Word
 from nungil.inspection.edits import Encode
 from nungil.inspection.merging import MARKS, spell, words_of
+from nungil.inspection.shown import bare
 from nungil.text.tokenizers.base import EOS, PAD, SOS, UNK
 from nungil.text.tokenizers.pieces import SPACE
 from nungil.text.tokenizers.vocabulary import JOINER
@@ -20,8 +21,9 @@ def words_in(tokens: Sequence[str]) -> list[int]:
 
 def is_idle(token: str) -> bool:
     """Whether a token is a mark or punctuation: where attention rests when there is nothing to look for."""
-    bare = token.removeprefix(JOINER).removeprefix(SPACE) or token
-    return token in MARKS or all(unicodedata.category(character)[0] in "PS" for character in bare)
+    text = bare(token) or token  # what stands for a later byte of a letter is no punctuation
+    text = text.removeprefix(JOINER).removeprefix(SPACE) or text
+    return token in MARKS or all(unicodedata.category(character)[0] in "PS" for character in text)
 
 
 def places_of(word: Word, source: Sequence[int], tokens: Sequence[str], encode: Encode) -> list[int]:
@@ -35,9 +37,9 @@ def places_of(word: Word, source: Sequence[int], tokens: Sequence[str], encode: 
             raise UsageError(f"there is no word {word}: the source has {len(tokens)} columns, counted from 1")
         return [word - 1]
     groups = words_of(tokens)
-    found = [[place] for place, token in enumerate(tokens) if token == word]
-    found = found or [group for group in groups if spell(tokens, group) == word]
-    found = found or [[place] for place, token in enumerate(tokens) if token.removeprefix(JOINER) == word]
+    found = [[place] for place, token in enumerate(tokens) if word in (token, bare(token))]
+    found = found or [group for group in groups if word in (said := spell(tokens, group), bare(said))]
+    found = found or [[place] for place, token in enumerate(tokens) if bare(token).removeprefix(JOINER) == word]
     found = found or _runs(source, [one for one in encode(word) if one not in (PAD, SOS, EOS)])
     if not found:
         there = [spell(tokens, group) for group in groups]

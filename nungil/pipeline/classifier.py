@@ -8,6 +8,7 @@ import torch
 from nungil.decoding.native import batches_of
 from nungil.errors import UsageError
 from nungil.inspection.ledger import Ledger
+from nungil.inspection.measuring import Wanted
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.recorder import Recorder
 from nungil.inspection.steps import Candidate, Step
@@ -17,7 +18,7 @@ from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.insights import ClassifierInsight
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
-from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded
+from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded, shown
 from nungil.records import Classification
 from nungil.text.tokenizers.base import Tokenizer
 
@@ -47,8 +48,8 @@ class Classifier(ClassifierInsight):
                     answers[place] = self._classification(given[place], encoded[place], row)
         return [answers[place] for place in range(len(given))]
 
-    def look(self, text: str) -> AttentionRecord:
-        """Where the pooling looks. The one row is the label."""
+    def look(self, text: str, *, honesty: Wanted | bool = False) -> AttentionRecord:
+        """Where the pooling looks. The one row is the label. `honesty` as of translators."""
         if not self.config.attends:
             raise UsageError(f"this classifier pools by {self.model.settings.pooling}: it has no attention to look at")
         given = not_empty(text)
@@ -58,12 +59,15 @@ class Classifier(ClassifierInsight):
         with evaluating(self.model), torch.inference_mode():
             row = self.model(source, keep, recorder).logits.softmax(dim=-1)[0].tolist()
         answer = self._classification(given, encoded, row)
-        tokens = self.tokenizer.tokens(encoded.ids)
-        record = recorder.record(0, tokens, [answer.label], source=given, target=answer.label, score=answer.probability)
+        read = shown(encoded.ids, self.tokenizer, given)
+        record = recorder.record(
+            0, read.tokens, [answer.label], source=given, target=answer.label, score=answer.probability
+        )
         ranked = sorted(answer.probabilities.items(), key=lambda one: -one[1])
         candidates = tuple(Candidate(token=label, probability=min(1.0, value)) for label, value in ranked)
         step = Step(token=answer.label, probability=candidates[0].probability, candidates=candidates)
-        return replace(record, steps=(step,))
+        example = self._of(read, self.config.labels.index(answer.label))
+        return self._honest(replace(record, steps=(step,)), example, honesty)
 
     def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
         """The words nearest to a word by the angle between embeddings."""
@@ -80,8 +84,7 @@ class Classifier(ClassifierInsight):
         """
         given = not_empty(text)
         encoded = encode(given, self.tokenizer, self.config)
-        tokens = tuple(self.tokenizer.tokens(encoded.ids))
-        asked = Asked(tuple(encoded.ids), tokens, self.config.labels, step=step)
+        asked = Asked(*shown(encoded.ids, self.tokenizer, given), self.config.labels, step=step)
         label = self.classify(given)[0].label
         place = Place(kind, layer, head)
         facts = {"text": given, "target": label, "chosen": label, "cut": encoded.cut}

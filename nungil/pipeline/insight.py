@@ -5,6 +5,7 @@ Lenses, honesty, interventions, differences, badges: text in, records out, as wi
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from nungil.errors import UsageError
@@ -18,11 +19,13 @@ from nungil.inspection.intervention import Intervention, intervene, place_of
 from nungil.inspection.judging import Metric, Tell, judge
 from nungil.inspection.lenses import missing_lenses, through
 from nungil.inspection.lensmap import LensMap
-from nungil.inspection.measuring import PERMUTATIONS, is_cheap, measure
+from nungil.inspection.measuring import PERMUTATIONS, Wanted, measure, measured
+from nungil.inspection.record import AttentionRecord
+from nungil.inspection.shown import Shown
 from nungil.inspection.wordplaces import places_of
 from nungil.model.build import Model
 from nungil.model.folder import ModelConfig
-from nungil.pipeline.texts import encode, evaluating, not_empty
+from nungil.pipeline.texts import encode, evaluating, not_empty, shown
 from nungil.text.tokenizers.base import Tokenizer
 
 
@@ -36,8 +39,8 @@ class Insight(ABC):
         """The model, and the tokenizer of what it reads."""
 
     @abstractmethod
-    def _example(self, source: Sequence[int], target: str | None) -> Example:
-        """What the model makes of these ids."""
+    def _example(self, source: Shown, target: str | None) -> Example:
+        """What the model makes of this."""
 
     @abstractmethod
     def _room(self, source: Sequence[int]) -> int:
@@ -50,7 +53,7 @@ class Insight(ABC):
     def example(self, text: str, target: str | None = None) -> Example:
         """The text and what is written for it, as everything below takes it."""
         with evaluating(self._parts()[0]):
-            return self._example(self._ids(text), target)
+            return self._example(self._source(text), target)
 
     def lens(
         self,
@@ -66,7 +69,7 @@ class Insight(ABC):
         `layer` and `head` are for raw and value-norm. A model without attention has the last three all the same.
         """
         with evaluating(self._parts()[0]):
-            return through(self._example(self._ids(text), target), lens, layer, head)
+            return through(self._example(self._source(text), target), lens, layer, head)
 
     def honesty(
         self,
@@ -80,15 +83,22 @@ class Insight(ABC):
     ) -> Strip:
         """How far the map of this text can be trusted: by default that of the last layer, the mean over its heads."""
         with evaluating(self._parts()[0]):
-            return measure(self._attending(self._ids(text), target), layer, head, permutations, seed)
+            return measure(self._attending(self._source(text), target), layer, head, permutations, seed)
 
     def quick_honesty(
         self, text: str, target: str | None = None, *, layer: int | None = None, head: int | None = None
     ) -> Strip | None:
         """The same without permutations, if it takes no more than a second or so; else None."""
         with evaluating(self._parts()[0]):
-            example = self._attending(self._ids(text), target)
-            return measure(example, layer, head) if is_cheap(example) else None
+            return measured(self._attending(self._source(text), target), Wanted(layer, head))
+
+    def _honest(self, record: AttentionRecord, example: Example, honesty: Wanted | bool) -> AttentionRecord:
+        """The record with the strip that is wanted, if it was measured."""
+        if honesty is False:
+            return record
+        with evaluating(self._parts()[0]):
+            strip = measured(example, Wanted() if honesty is True else honesty)
+        return record if strip is None else replace(record, honesty=(strip,))
 
     def intervene(
         self,
@@ -103,11 +113,11 @@ class Insight(ABC):
 
         In one layer, by default the last, with all its heads or one; or everywhere, in all of them.
         """
-        source = self._ids(text)
+        source = self._source(text)
         with evaluating(self._parts()[0]):
             example = self._attending(source, target)
             place = place_of(example, layer, head, everywhere)
-            return intervene(example, changes, place, self._places(example.source), self._room(source))
+            return intervene(example, changes, place, self._places(source), self._room(source.ids))
 
     def compare(
         self, text: str, *edits: Edit, lens: str = "raw", layer: int | None = None, head: int | None = None
@@ -116,10 +126,10 @@ class Insight(ABC):
         if not edits:
             raise UsageError("nothing is to be edited; name an edit, as Swap('snow', 'rain')")
         model, tokenizer = self._parts()
-        before = self._ids(text)
-        after = edited(before, edits, self._places, tokenizer.encode)
+        before = self._source(text)
+        after = edited(before, edits, self._places, lambda word: shown(tokenizer.encode(word), tokenizer, word))
         with evaluating(model):
-            first, second = (through(self._example(ids, None), lens, layer, head) for ids in (before, after.ids))
+            first, second = (through(self._example(one, None), lens, layer, head) for one in (before, after.source))
         return Difference(first, second, tuple(str(edit) for edit in edits), tuple(after.origins))
 
     def badge(self, records: Sequence[tuple[str, str]], *, seed: int = 1, tell: Tell | None = None) -> Badge:
@@ -131,10 +141,11 @@ class Insight(ABC):
             self._refuse_unlooking(examples[0])
             return judge(examples, metric, seed, tell)
 
-    def _ids(self, text: str) -> list[int]:
-        return encode(not_empty(text), self._parts()[1], self.config).ids
+    def _source(self, text: str) -> Shown:
+        tokenizer, tidied = self._parts()[1], not_empty(text)
+        return shown(encode(tidied, tokenizer, self.config).ids, tokenizer, tidied)
 
-    def _attending(self, source: Sequence[int], target: str | None) -> Example:
+    def _attending(self, source: Shown, target: str | None) -> Example:
         example = self._example(source, target)
         self._refuse_unlooking(example)
         return example
@@ -144,7 +155,6 @@ class Insight(ABC):
         if "raw" in missing:
             raise UsageError(f"there is no map to trust or to change: {missing['raw']}")
 
-    def _places(self, source: Sequence[int]) -> Places:
-        tokenizer = self._parts()[1]
+    def _places(self, source: Shown) -> Places:
         find: Callable[..., Sequence[int]] = places_of
-        return partial(find, source=source, tokens=tokenizer.tokens(source), encode=tokenizer.encode)
+        return partial(find, source=source.ids, tokens=source.tokens, encode=self._parts()[1].encode)

@@ -15,11 +15,12 @@ from nungil.errors import UsageError, did_you_mean
 from nungil.inspection.example import Example
 from nungil.inspection.judging import MakeEye, Metric
 from nungil.inspection.othermap import ALLOWED, OtherMap, search_other_map
+from nungil.inspection.shown import Shown
 from nungil.model.build import Model, TranslatorModel
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.insight import Insight
-from nungil.pipeline.texts import evaluating, not_empty, padded
+from nungil.pipeline.texts import evaluating, not_empty, padded, shown
 from nungil.scoring import score_labels, score_translations
 from nungil.text.tokenizers.base import EOS, Tokenizer
 from nungil.text.tokenizers.train import Tokenizers
@@ -41,24 +42,32 @@ class TranslatorInsight(Insight):
     def _parts(self) -> tuple[Model, Tokenizer]:
         return self.model, self.tokenizers.source
 
-    def _example(self, source: Sequence[int], target: str | None) -> Example:
-        given = None if target is None else self.tokenizers.target.encode(not_empty(target))
-        return self._of(source, self._best(source) if given is None else [*given, EOS])
+    def _example(self, source: Shown, target: str | None) -> Example:
+        if target is None:
+            return self._of(source, shown(self._best(source.ids), self.tokenizers.target))
+        return self._of(source, self._given(target))
 
-    def _of(self, source: Sequence[int], written: Sequence[int]) -> Example:
+    def _given(self, target: str) -> Shown:
+        """A translation that is given, to its end."""
+        text, writes = not_empty(target), self.tokenizers.target
+        return shown([*writes.encode(text), EOS], writes, text)
+
+    def _of(self, source: Shown, written: Shown) -> Example:
         names = self.tokenizers.source.tokens, self.tokenizers.target.tokens
-        return Example(self.model, tuple(source), tuple(written), *names, self.tokenizers.target.decode)
+        decode, tokens = self.tokenizers.target.decode, (source.tokens, written.tokens)
+        return Example(self.model, source.ids, written.ids, *names, decode, tokens)
 
     def _judged(self, records: Sequence[tuple[str, str]]) -> tuple[list[Example], Metric]:
-        sources = [self._ids(source) for source, _ in records]
+        sources = [self._source(source) for source, _ in records]
+        ids = [source.ids for source in sources]
         references = [not_empty(target) for _, target in records]
 
         def under(make_eye: MakeEye) -> float:
-            found = [self.tokenizers.target.decode(one.ids) for one in self._greedy(sources, make_eye)]
+            found = [self.tokenizers.target.decode(one.ids) for one in self._greedy(ids, make_eye)]
             return score_translations(found, references, self.config.target).chrf
 
-        written = self._greedy(sources, lambda: None)
-        examples = [self._of(source, ended(one)) for source, one in zip(sources, written, strict=True)]
+        written = [shown(ended(one), self.tokenizers.target) for one in self._greedy(ids, lambda: None)]
+        examples = [self._of(source, one) for source, one in zip(sources, written, strict=True)]
         return examples, Metric("chrF", under)
 
     def _greedy(self, sources: Sequence[Sequence[int]], make_eye: MakeEye) -> list[Found]:
@@ -87,7 +96,7 @@ class ClassifierInsight(Insight):
     def other_map(self, text: str, *, allowed: float = ALLOWED, seed: int = 1) -> OtherMap:
         """The most different map of the pooling that gives the same answer: Jain and Wallace (2019)."""
         with evaluating(self.model):
-            return search_other_map(self._attending(self._ids(text), None), allowed, seed)
+            return search_other_map(self._attending(self._source(text), None), allowed, seed)
 
     def _parts(self) -> tuple[Model, Tokenizer]:
         return self.model, self.tokenizer
@@ -96,28 +105,30 @@ class ClassifierInsight(Insight):
         del source
         return 1
 
-    def _example(self, source: Sequence[int], target: str | None) -> Example:
+    def _example(self, source: Shown, target: str | None) -> Example:
         if target is None:
-            (label,) = self._labels([source], lambda: None)
+            (label,) = self._labels([source.ids], lambda: None)
         elif target in self.config.labels:
             label = self.config.labels.index(target)
         else:
             raise UsageError(f"there is no label {target!r}{did_you_mean(target, self.config.labels)}")
         return self._of(source, label)
 
-    def _of(self, source: Sequence[int], label: int) -> Example:
-        return Example(self.model, tuple(source), (label,), self.tokenizer.tokens, self._names)
+    def _of(self, source: Shown, label: int) -> Example:
+        names = self.tokenizer.tokens, self._names
+        return Example(self.model, source.ids, (label,), *names, shown=(source.tokens, ()))
 
     def _names(self, labels: Sequence[int]) -> list[str]:
         return [self.config.labels[label] for label in labels]
 
     def _judged(self, records: Sequence[tuple[str, str]]) -> tuple[list[Example], Metric]:
-        sources, gold = [self._ids(text) for text, _ in records], [label for _, label in records]
+        sources, gold = [self._source(text) for text, _ in records], [label for _, label in records]
+        ids = [source.ids for source in sources]
 
         def under(make_eye: MakeEye) -> float:
-            return 100 * score_labels(self._names(self._labels(sources, make_eye)), gold, self.config.labels).accuracy
+            return 100 * score_labels(self._names(self._labels(ids, make_eye)), gold, self.config.labels).accuracy
 
-        labels = self._labels(sources, lambda: None)
+        labels = self._labels(ids, lambda: None)
         return [self._of(*both) for both in zip(sources, labels, strict=True)], Metric("accuracy", under)
 
     def _labels(self, sources: Sequence[Sequence[int]], make_eye: MakeEye) -> list[int]:

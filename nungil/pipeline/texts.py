@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from nungil.batches.batch import pad, surround
 from nungil.errors import UsageError
 from nungil.inspection.merging import MARKS, respelt
+from nungil.inspection.shown import Shown, letters, seen_space, unknown
 from nungil.model.folder import ModelConfig
 from nungil.text.tidy import tidy
 from nungil.text.tokenizers.base import SPECIALS, UNK, Tokenizer
-from nungil.text.tokenizers.pieces import SPACE
+from nungil.text.tokenizers.pieces import SPACE, PieceTokenizer
 from nungil.text.tokenizers.vocabulary import JOINER, CharacterTokenizer, VocabularyTokenizer, WordTokenizer
 
 BYTE_SPACES = {
@@ -57,6 +58,23 @@ def named(ids: Sequence[int], tokenizer: Tokenizer, text: str) -> list[str]:
         return tokens
     own = iter(tokenizer.cut(text))
     return [token if token in MARKS else next(own) for token in tokens]
+
+
+def shown(ids: Sequence[int], tokenizer: Tokenizer, text: str | None = None) -> Shown:
+    """Ids with their tokens as people are shown them; with the text that they were made of, unknown ones have theirs.
+
+    Words can still be told: ▁ begins one, ￭ goes on with one. A character model has ▁ for a space, and where its text
+    is one word, before it.
+    """
+    own = tokenizer.tokens(ids) if text is None else named(ids, tokenizer, text)
+    lost = SPECIALS[UNK]
+    if isinstance(tokenizer, CharacterTokenizer):
+        own = [seen_space(token) for token in own]
+        first = next((place for place, token in enumerate(own) if token not in MARKS), None)
+        if first is not None and SPACE not in own and ids[first] != UNK:
+            own[first] = SPACE + own[first]
+    tokens = [unknown(token) if one == UNK and token != lost else token for one, token in zip(ids, own, strict=True)]
+    return Shown(tuple(ids), tuple(letters(tokens) if isinstance(tokenizer, PieceTokenizer) else tokens))
 
 
 def by_words(tokens: Sequence[str], tokenizer: Tokenizer) -> list[str]:

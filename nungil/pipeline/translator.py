@@ -22,8 +22,10 @@ from nungil.errors import UsageError
 from nungil.inspection.beam import BeamNode, BeamTree
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.links import links_of
+from nungil.inspection.measuring import Wanted
 from nungil.inspection.record import AttentionRecord, Reading
 from nungil.inspection.recorder import Recorder
+from nungil.inspection.shown import Shown
 from nungil.inspection.steps import Candidate, Step
 from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
@@ -33,7 +35,7 @@ from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.joining import joined
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.prefixes import Prefix, prefix_ids
-from nungil.pipeline.texts import Marked, by_words, encode, evaluating, many, named, not_empty, padded
+from nungil.pipeline.texts import Marked, by_words, encode, evaluating, many, named, not_empty, padded, shown
 from nungil.records import Translation
 from nungil.settings import build_settings
 from nungil.text.sentences import Sentence, sentences_of
@@ -98,19 +100,24 @@ class Translator(TranslatorInsight):
         found = iter(self._sentences(sentences, settings, align, prefixes))
         return [joined([next(found) for _ in cut], cut) if cut else _empty(align) for cut in parts]
 
-    def look(self, text: str, target: str | None = None) -> AttentionRecord:
+    def look(self, text: str, target: str | None = None, *, honesty: Wanted | bool = False) -> AttentionRecord:
         """Where it looks while it writes its own translation, or the one that is given.
 
-        The rows are its tokens and `<eos>`; a translation that does not come to its end has none.
+        The rows are its tokens and `<eos>`; a translation that does not come to its end has none. With `honesty`, the
+        record says how far its main map can be trusted, if that takes a second or so; `Wanted` asks for more.
         """
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to look at")
         given = not_empty(text)
         encoded = encode(given, self.tokenizers.source, self.config)
+        source, tree = shown(encoded.ids, self.tokenizers.source, given), None
         if target is not None:
-            return self._read(given, encoded, [*self.tokenizers.target.encode(not_empty(target)), EOS])
-        found, tree = self._watched_search(encoded)
-        return replace(self._read(given, encoded, [*found.ids, EOS] if found.finished else found.ids), beam=tree)
+            written = self._given(target)
+        else:
+            found, tree = self._watched_search(encoded)
+            written = shown(ended(found), self.tokenizers.target)
+        record = replace(self._read(given, source, written), beam=tree)
+        return self._honest(record, self._of(source, written), honesty)
 
     def explain(
         self,
@@ -131,26 +138,16 @@ class Translator(TranslatorInsight):
         encoded = encode(given, self.tokenizers.source, self.config)
         written = self._written(encoded, target)
         reads, writes = self.tokenizers
-        asked = Asked(
-            tuple(encoded.ids),
-            tuple(reads.tokens(encoded.ids)),
-            tuple(writes.tokens(range(writes.size))),
-            tuple(written),
-            tuple(writes.tokens(written)),
-            step,
-        )
+        asked = Asked(*shown(encoded.ids, reads, given), tuple(writes.tokens(range(writes.size))), *written, step=step)
         asked = settled(self.model, asked, Place(kind, layer, head))
-        facts: dict[str, Any] = {"text": given, "target": writes.decode(written), "cut": encoded.cut}
+        facts: dict[str, Any] = {"text": given, "target": writes.decode(written.ids), "cut": encoded.cut}
         if asked.kind != "self":
-            facts["chosen_id"] = written[step - 1]
+            facts["chosen_id"] = written.ids[step - 1]
         return explain_model(self.model, asked, facts)
 
-    def _written(self, encoded: Marked, target: str | None) -> list[int]:
-        """The ids of its own translation, or of the one that is given, to the end."""
-        if target is not None:
-            return [*self.tokenizers.target.encode(not_empty(target)), EOS]
-        ((found, *_),) = self._search([encoded], SearchSettings())
-        return [*found.ids, EOS] if found.finished else list(found.ids)
+    def _written(self, encoded: Marked, target: str | None) -> Shown:
+        """Its own translation, or the one that is given, to the end."""
+        return shown(self._best(encoded.ids), self.tokenizers.target) if target is None else self._given(target)
 
     def align(
         self,
@@ -314,27 +311,27 @@ class Translator(TranslatorInsight):
         right = by_words([*tokens, SPECIALS[EOS]], writes)
         return links_of(replace(looked, source_tokens=tuple(left), target_tokens=tuple(right)))
 
-    def _read(self, source: str, encoded: Marked, written: Sequence[int]) -> AttentionRecord:
+    def _read(self, text: str, source: Shown, written: Shown) -> AttentionRecord:
         """Where it looks while it writes this, and how sure it is."""
-        recorder, features = self._watched([encoded.ids], [written])
+        recorder, features = self._watched([source.ids], [written.ids])
         with evaluating(self.model), torch.inference_mode():
             log_probs = self.model.logits(features).log_softmax(dim=-1)[0]
         record = recorder.record(
             0,
-            self.tokenizers.source.tokens(encoded.ids),
-            self.tokenizers.target.tokens(written),
-            source=source,
-            target=self.tokenizers.target.decode(written),
-            score=float(log_probs.gather(-1, torch.tensor(written)[:, None]).mean()),
+            source.tokens,
+            written.tokens,
+            source=text,
+            target=self.tokenizers.target.decode(written.ids),
+            score=float(log_probs.gather(-1, torch.tensor(written.ids)[:, None]).mean()),
         )
-        return replace(record, steps=self._steps(record.target_tokens, written, log_probs))
+        return replace(record, steps=self._steps(written, log_probs))
 
-    def _steps(self, tokens: Sequence[str], written: Sequence[int], log_probs: Tensor) -> tuple[Step, ...]:
+    def _steps(self, written: Shown, log_probs: Tensor) -> tuple[Step, ...]:
         """The probability of each token that was written, and the most probable ones at its place."""
-        paid = log_probs.gather(-1, torch.tensor(written)[:, None])[:, 0].tolist()
+        paid = log_probs.gather(-1, torch.tensor(written.ids)[:, None])[:, 0].tolist()
         values, ids = log_probs.topk(min(CANDIDATES, log_probs.shape[-1]), dim=-1)
         steps = []
-        for token, cost, best, row in zip(tokens, paid, values.tolist(), ids.tolist(), strict=True):
+        for token, cost, best, row in zip(written.tokens, paid, values.tolist(), ids.tolist(), strict=True):
             named = zip(self.tokenizers.target.tokens(row), best, strict=True)
             candidates = tuple(Candidate(token=name, probability=probability(value)) for name, value in named)
             steps.append(Step(token=token, probability=probability(cost), candidates=candidates))
