@@ -1,19 +1,20 @@
 """The application: which path is answered by what."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Coroutine
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from fastapi.staticfiles import StaticFiles
+from fastapi.responses import FileResponse, JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from nungil import __version__
+from nungil.errors import NungilError
+from nungil.serving.asked import Classify, Explain, Intervene, Look, Translate
 from nungil.serving.desk import Desk, after
 from nungil.serving.guard import Guard
 from nungil.serving.handlers import add_handlers
@@ -24,19 +25,39 @@ from nungil.serving.refusal import RefusedError
 PAGE = Path(str(files("nungil.serving").joinpath("page")))
 ABOUT = "Models that translate and classify, and where they look. Unknown fields are refused."
 
+FIELDS = {
+    f"/v1/{kind.__name__.lower()}": tuple(kind.model_fields) for kind in (Translate, Classify, Look, Explain, Intervene)
+}
+
 
 def build(desk: Desk, names: Collection[str] = ()) -> ASGIApp:
     """The whole application of a server."""
     app = FastAPI(title="nungil", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)
     app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(NungilError, _meant_otherwise)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unmet)
     add_health(app, desk)
     add_handlers(app, desk)
     add_libretranslate(app, desk)
-    app.mount("/", StaticFiles(directory=PAGE, html=True))
-    pages = {"/", *(f"/{path.relative_to(PAGE).as_posix()}" for path in PAGE.rglob("*") if path.is_file())}
-    return Guard(app, desk, names, pages)
+    return Guard(app, desk, names, add_page(app))
+
+
+def add_page(app: FastAPI) -> list[str]:
+    """The page and its parts. Each file has a path of its own, so that no path can lead to any other file."""
+    paths = {f"/{path.relative_to(PAGE).as_posix()}": path for path in sorted(PAGE.rglob("*")) if path.is_file()}
+    if "/index.html" in paths:
+        paths["/"] = paths["/index.html"]
+    for name, path in paths.items():
+        app.add_api_route(name, _file(path), methods=["GET", "HEAD"], include_in_schema=False)
+    return list(paths)
+
+
+def _file(path: Path) -> Callable[[], Coroutine[Any, Any, FileResponse]]:
+    async def file() -> FileResponse:
+        return FileResponse(path, headers={"Cache-Control": "no-cache"})
+
+    return file
 
 
 def add_health(app: FastAPI, desk: Desk) -> None:
@@ -75,10 +96,15 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
     return _answer(error)
 
 
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
+async def _meant_otherwise(_: Request, error: Exception) -> JSONResponse:
+    """What a user can cause; anything else is our bug, and the guard tells of it."""
+    return _answer(RefusedError(422, str(error)))
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    return _answer(refusal_of(error))
+    return _answer(refusal_of(error, FIELDS.get(request.url.path, ())))
 
 
 async def _unmet(_: Request, error: Exception) -> JSONResponse:
