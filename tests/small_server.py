@@ -39,6 +39,7 @@ class Running:
     def __init__(self, desk: Desk, server: Server, address: Address) -> None:
         self.desk, self.server, self.address = desk, server, address
         self.client = httpx.Client(base_url=address.url, timeout=60)
+        self.connections: list[socket.socket] = []
 
     def get(self, path: str, **options):
         return self.client.get(path, **options)
@@ -48,7 +49,15 @@ class Running:
 
     def connect(self) -> socket.socket:
         """A bare connection, for whoever speaks HTTP slowly or badly."""
-        return socket.create_connection((self.address.host, self.address.port), timeout=30)
+        found = socket.create_connection((self.address.host, self.address.port), timeout=30)
+        self.connections.append(found)
+        return found
+
+    def close(self) -> None:
+        """Leave, whatever was still to be said."""
+        for connection in self.connections:
+            connection.close()
+        self.client.close()
 
 
 @contextmanager
@@ -66,7 +75,7 @@ def running(shelf: Shelf, keys=(), names=(), **limits):
     try:
         yield found
     finally:
-        found.client.close()
+        found.close()
         server.should_exit = True
         thread.join(30)
         desk.close(30)

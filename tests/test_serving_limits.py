@@ -466,7 +466,7 @@ def command(*arguments):
         yield process, first.split()[-1]
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 @pytest.mark.slow
