@@ -282,10 +282,9 @@ def test_a_slow_body_is_told_that_it_was_too_slow(shelf):
 def test_a_client_that_does_not_read_is_let_go(shelf):
     with running(shelf, sending=0.5, idle=0.5) as server:
         connection = server.connect()
-        body = {"model": "luong", "text": TEXT, "step": 1}
         with contextlib.suppress(OSError):
-            for _ in range(200):  # answers of some 100 kB each, none of which is read
-                connection.sendall(request("POST", "/v1/explain", body))
+            for _ in range(400):  # answers of some 40 kB each, none of which is read
+                connection.sendall(request("GET", "/openapi.json"))
         until(lambda: not server.server.server_state.connections)
 
 
@@ -320,6 +319,19 @@ def test_a_full_queue_says_when_to_come_again(shelf):
         assert (ready.status_code, ready.json()["why"]) == (503, "too much waits")
         assert server.get("/livez").status_code == 200
         assert sample(server, "nungil_dropped_total", why="full") == 1
+    assert [first.result().status_code, second.result().status_code] == [200, 200]
+
+
+def test_what_could_not_be_answered_in_time_is_turned_away_at_once(shelf):
+    with running(shelf, deadline=30.0) as server, ThreadPoolExecutor(1) as pool, held(server):
+        first = pool.submit(server.post, "/v1/translate", {"texts": ["snow fell"] * 50})
+        waiting(server, 1)
+        server.desk.metrics.rate = 2.0  # tokens in a second: the hundred that wait take 50 seconds
+        found = server.post("/v1/translate", BODY)
+        assert (found.status_code, found.headers["retry-after"]) == (503, "50")
+        server.desk.metrics.rate = 1_000.0
+        second = pool.submit(server.post, "/v1/translate", BODY)
+        waiting(server, 1)
     assert [first.result().status_code, second.result().status_code] == [200, 200]
 
 
