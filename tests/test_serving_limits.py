@@ -16,6 +16,7 @@ from command import NUNGIL, invoke
 from small_server import KEY, raw, request, running, small_shelf
 
 from nungil.serving.limits import Limits
+from nungil.serving.metrics import Metrics
 from nungil.serving.queue import FullError, Queue, Ticket
 
 TEXT = "We saw a ship"
@@ -333,6 +334,16 @@ def test_what_could_not_be_answered_in_time_is_turned_away_at_once(shelf):
         second = pool.submit(server.post, "/v1/translate", BODY)
         waiting(server, 1)
     assert [first.result().status_code, second.result().status_code] == [200, 200]
+
+
+def test_a_server_that_was_once_slow_does_not_seem_so_for_ever():
+    metrics = Metrics()
+    metrics.computed(1, 10, 0.1, crowded=False)
+    assert metrics.rate == 0  # one text by itself tells nothing
+    metrics.computed(1, 10, 100.0, crowded=True)  # the machine was asleep
+    assert metrics.rate == pytest.approx(0.1)
+    metrics.computed(1, 10, 0.1, crowded=False)
+    assert metrics.rate == pytest.approx(0.1 + 0.2 * 99.9)
 
 
 def test_a_deadline_is_kept_and_the_work_is_never_begun(shelf):

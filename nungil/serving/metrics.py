@@ -43,12 +43,12 @@ class Metrics:
         self._seconds.labels(known).observe(seconds)
 
     def computed(self, texts: int, tokens: int, seconds: float, crowded: bool) -> None:
-        """A batch came to its end. Only one that left others waiting tells how fast the server can be."""
+        """A batch came to its end. One that left others waiting, or was faster than that, tells how fast we can be."""
         self._texts.observe(texts)
         self._tokens.observe(tokens)
         self._computed.observe(seconds)
-        if crowded:
-            latest = tokens / max(seconds, 1e-6)
+        latest = tokens / max(seconds, 1e-6)
+        if crowded or latest > self.rate > 0:  # a machine that was stopped for a while must not seem slow for ever
             self.rate = latest if self.rate == 0 else self.rate + OF_LATE * (latest - self.rate)
 
     def dropped(self, why: str) -> None:
