@@ -75,6 +75,21 @@ def frame(page: str, height: int = 720) -> str:
     )
 
 
+def spread(weights: Array) -> list[float | None]:
+    """Entropy / ln n of each row, n the columns it gave any weight: 0 looks at one word, 1 at all alike.
+
+    A row that does not sum to 1 is divided by its sum for this. None where there was nothing to choose from.
+    """
+    return [_spread(row[row > 0]) for row in weights]
+
+
+def _spread(row: Array) -> float | None:
+    if len(row) < 2:
+        return None
+    shares = row / row.sum()
+    return float(-(shares * np.log(shares)).sum() / np.log(len(row)))
+
+
 def _page(title: str, inside: dict[str, Any], policy: str = "") -> str:
     parts = {"TITLE": html.escape(title), "POLICY": policy, "DATA": _embedded(inside)}
     template = files("nungil.inspection").joinpath("page.html").read_text(encoding="utf-8")

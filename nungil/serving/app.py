@@ -2,18 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from fastapi.staticfiles import StaticFiles
+from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
 from nungil import __version__
 from nungil.errors import NungilError
+from nungil.inspection.page import served_page
 from nungil.serving.answering import plain_classification, plain_translation
 from nungil.serving.asked import Classify, Explain, Intervene, Look, Translate
 from nungil.serving.explaining import explain
@@ -23,8 +21,6 @@ from nungil.serving.looking import look
 from nungil.serving.mistakes import refusal_of
 from nungil.serving.refusal import RefusedError
 from nungil.serving.shelf import Shelf
-
-PAGE = Path(str(files("nungil.serving").joinpath("page")))
 
 
 def build(shelf: Shelf, limits: Limits) -> FastAPI:
@@ -86,5 +82,8 @@ def build(shelf: Shelf, limits: Limits) -> FastAPI:
         served = shelf.find(asked.model)
         return JSONResponse(await work(lambda: intervene(served, asked)))
 
-    app.mount("/", StaticFiles(directory=PAGE, html=True))
+    @app.get("/", include_in_schema=False)
+    async def page() -> HTMLResponse:
+        return HTMLResponse(served_page())
+
     return app

@@ -39,8 +39,8 @@ export function sizesOf(view: View, room: number): Sizes {
   const [rowWidth, columnWidth] = [widest(view.rowNames), widest(view.columnNames)];
   const left = Math.min(rowWidth, Math.max(70, Math.floor(room * 0.34))) + 14;
   const free = (room - left) / view.columns;
-  let width = between(6, Math.floor(free), 76);
-  let height = between(6, Math.floor(760 / view.rows), 38);
+  let width = between(6, Math.floor(free), 84);
+  let height = between(6, Math.floor(760 / view.rows), 42);
   if (width < NUMBERS[0] || height < NUMBERS[1]) {
     // Without numbers cells are square, or nearly: a map of many words is to be seen as a whole.
     width = height = Math.min(width, height, NUMBERS[0] - 1);

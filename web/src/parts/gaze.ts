@@ -71,10 +71,12 @@ export class GazePart implements Part {
     if (this.between === null || this.element.hidden) return;
     this.width = this.stage.clientWidth;
     const many = Math.max(this.source.length, this.target.length);
-    this.shape = "lines";
-    this.stage.dataset["shape"] = "lines";
-    const wraps = [this.source, this.target].some(words => words.length > 0 && words.at(-1)!.offsetTop > (words[0]?.offsetTop ?? 0) + 4);
-    if (wraps) this.stage.dataset["shape"] = this.shape = many <= COLUMNS ? "columns" : "text";
+    const wraps = (): boolean => [this.source, this.target].some(words => (words.at(-1)?.offsetTop ?? 0) > (words[0]?.offsetTop ?? 0) + 4);
+    const set = (close: boolean): void => this.stage.querySelectorAll(".words").forEach(words => words.classList.toggle("close-set", close));
+    this.stage.dataset["shape"] = this.shape = "lines";
+    set(false);
+    if (wraps()) set(true);
+    if (wraps()) this.stage.dataset["shape"] = this.shape = many <= COLUMNS ? "columns" : "text";
     this.light();
   }
 
