@@ -67,6 +67,12 @@ def served_page() -> str:
     return _page("nungil · 눈길", {}, ASKS)
 
 
+def policy_of(page: str) -> str:
+    """What a page may do, as a server says it in a header: script and style by their hashes, and no more."""
+    found = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    return found[1] if found else "default-src 'none'"
+
+
 def frame(page: str, height: int = 720) -> str:
     """A page inside another one, as a notebook shows it: a frame that holds all of it."""
     return (

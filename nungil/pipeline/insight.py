@@ -11,7 +11,7 @@ from nungil.errors import UsageError
 from nungil.inspection.badge import Badge
 from nungil.inspection.changes import Change, Places
 from nungil.inspection.difference import Difference
-from nungil.inspection.edits import Edit, edited
+from nungil.inspection.edits import Edit, Traced, edited
 from nungil.inspection.example import Example
 from nungil.inspection.honesty import Strip
 from nungil.inspection.intervention import Intervention, intervene, place_of
@@ -113,14 +113,17 @@ class Insight(ABC):
         self, text: str, *edits: Edit, lens: str = "raw", layer: int | None = None, head: int | None = None
     ) -> Difference:
         """Swap, delete or insert words, and see the new output and where its map differs."""
-        if not edits:
-            raise UsageError("nothing is to be edited; name an edit, as Swap('snow', 'rain')")
-        model, tokenizer = self._parts()
-        before = self._ids(text)
-        after = edited(before, edits, self._places, tokenizer.encode)
-        with evaluating(model):
-            first, second = (through(self._example(ids, None), lens, layer, head) for ids in (before, after.ids))
+        after = self._edited(text, edits)
+        with evaluating(self._parts()[0]):
+            both = (self._example(ids, None) for ids in (self._ids(text), after.ids))
+            first, second = (through(example, lens, layer, head) for example in both)
         return Difference(first, second, tuple(str(edit) for edit in edits), tuple(after.origins))
+
+    def edited(self, text: str, *edits: Edit) -> Example:
+        """The text after these edits and what is written for it, as everything else takes it."""
+        after = self._edited(text, edits)
+        with evaluating(self._parts()[0]):
+            return self._example(after.ids, None)
 
     def badge(self, records: Sequence[tuple[str, str]], *, seed: int = 1, tell: Tell | None = None) -> Badge:
         """The badge of the model on texts and their translations, or their labels."""
@@ -130,6 +133,11 @@ class Insight(ABC):
             examples, metric = self._judged(records)
             self._refuse_unlooking(examples[0])
             return judge(examples, metric, seed, tell)
+
+    def _edited(self, text: str, edits: Sequence[Edit]) -> Traced:
+        if not edits:
+            raise UsageError("nothing is to be edited; name an edit, as Swap('snow', 'rain')")
+        return edited(self._ids(text), edits, self._places, self._parts()[1].encode)
 
     def _ids(self, text: str) -> list[int]:
         return encode(not_empty(text), self._parts()[1], self.config).ids

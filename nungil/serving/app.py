@@ -1,89 +1,97 @@
 """The application: which path is answered by what."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from nungil import __version__
-from nungil.errors import NungilError
-from nungil.inspection.page import served_page
-from nungil.serving.answering import plain_classification, plain_translation
-from nungil.serving.asked import Classify, Explain, Intervene, Look, Translate
-from nungil.serving.explaining import explain
-from nungil.serving.intervening import intervene
-from nungil.serving.limits import Limits
-from nungil.serving.looking import look
+from nungil.inspection.page import policy_of, served_page
+from nungil.serving.desk import Desk, after
+from nungil.serving.guard import Guard
+from nungil.serving.handlers import add_handlers
+from nungil.serving.libretranslate import add_libretranslate
 from nungil.serving.mistakes import refusal_of
 from nungil.serving.refusal import RefusedError
-from nungil.serving.shelf import Shelf
+
+ABOUT = "Models that translate and classify, and where they look. Unknown fields are refused."
 
 
-def build(shelf: Shelf, limits: Limits) -> FastAPI:
-    app = FastAPI(title="nungil", version=__version__, docs_url=None, redoc_url=None)
-    lock = asyncio.Lock()
+def build(desk: Desk, names: Collection[str] = ()) -> ASGIApp:
+    """The whole application of a server."""
+    app = FastAPI(title="nungil", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _unmet)
+    add_health(app, desk)
+    add_handlers(app, desk)
+    add_libretranslate(app, desk)
+    add_page(app)
+    return Guard(app, desk, names, pages=("/",))
 
-    async def work(job: Callable[[], Any]) -> Any:
-        async with lock:
-            return await asyncio.to_thread(job)
 
-    @app.exception_handler(RefusedError)
-    async def _refused(_: Request, error: RefusedError) -> JSONResponse:
-        return JSONResponse(error.body(), error.status, error.headers)
-
-    @app.exception_handler(NungilError)
-    async def _usage(_: Request, error: NungilError) -> JSONResponse:
-        return JSONResponse(RefusedError(422, str(error)).body(), 422)
-
-    @app.exception_handler(RequestValidationError)
-    async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        return JSONResponse(refusal_of(error).body(), 422)
-
-    @app.exception_handler(HTTPException)
-    async def _http(_: Request, error: HTTPException) -> JSONResponse:
-        return JSONResponse(RefusedError(error.status_code, str(error.detail)).body(), error.status_code)
-
-    @app.get("/v1/models")
-    async def models() -> Any:
-        return {"models": [one.description for one in shelf.served.values()]}
-
-    @app.post("/v1/translate")
-    async def translate(asked: Translate) -> Any:
-        served = shelf.find(asked.model, "translate")
-        found = await work(
-            lambda: served.model.translate(  # type: ignore[union-attr]
-                asked.texts, asked.search(), split=asked.split, align=asked.align, prefix=asked.prefix
-            )
-        )
-        return {"model": served.name, "translations": [plain_translation(one) for one in found]}
-
-    @app.post("/v1/classify")
-    async def classify(asked: Classify) -> Any:
-        served = shelf.find(asked.model, "classify")
-        found = await work(lambda: served.model.classify(asked.texts))  # type: ignore[union-attr]
-        return {"model": served.name, "classifications": [plain_classification(one) for one in found]}
-
-    @app.post("/v1/look")
-    async def _look(asked: Look) -> Any:
-        served = shelf.find(asked.model)
-        return JSONResponse(await work(lambda: look(served, asked, limits)))
-
-    @app.post("/v1/explain")
-    async def _explain(asked: Explain) -> Any:
-        served = shelf.find(asked.model)
-        return JSONResponse(await work(lambda: explain(served, asked)))
-
-    @app.post("/v1/intervene")
-    async def _intervene(asked: Intervene) -> Any:
-        served = shelf.find(asked.model)
-        return JSONResponse(await work(lambda: intervene(served, asked)))
+def add_page(app: FastAPI) -> None:
+    """The page is one file. It says itself, by their hashes, which script and style may run, and asks only here."""
+    page = served_page()
+    headers = {"Content-Security-Policy": f"{policy_of(page)}; base-uri 'none'; frame-ancestors 'none'"}
 
     @app.get("/", include_in_schema=False)
-    async def page() -> HTMLResponse:
-        return HTMLResponse(served_page())
+    async def index() -> HTMLResponse:
+        return HTMLResponse(page, headers=headers)
 
-    return app
+
+def add_health(app: FastAPI, desk: Desk) -> None:
+    """What those who watch over a server ask."""
+
+    @app.get("/livez", tags=["health"])
+    async def livez() -> dict[str, str]:
+        """The process answers."""
+        return {"status": "alive"}
+
+    @app.get("/readyz", tags=["health"], responses={503: {"description": "Not now; `why` says it."}})
+    async def readyz() -> JSONResponse:
+        """Requests are welcome: the models are loaded, the worker lives, and not too much waits."""
+        why = desk.unready()
+        desk.metrics.ready.set(why is None)
+        if why is None:
+            return JSONResponse({"status": "ready"})
+        return JSONResponse({"status": "not ready", "why": why}, 503, after(1))
+
+    @app.get("/metrics", tags=["health"], response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    async def metrics() -> Response:
+        """For Prometheus."""
+        desk.metrics.ready.set(desk.unready() is None)
+        desk.metrics.waiting_tokens.set(desk.queue.tokens)
+        desk.metrics.waiting_requests.set(desk.queue.requests)
+        return Response(desk.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _answer(error: RefusedError) -> JSONResponse:
+    return JSONResponse(error.body(), error.status, error.headers)
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RefusedError):
+        raise error
+    return _answer(error)
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    return _answer(refusal_of(error))
+
+
+async def _unmet(_: Request, error: Exception) -> JSONResponse:
+    """No such path, or another method: what the framework finds by itself."""
+    if not isinstance(error, HTTPException):
+        raise error
+    told: dict[int, str] = {404: "there is nothing here; see /openapi.json", 405: "this path is asked in another way"}
+    message = told.get(error.status_code, str(error.detail))
+    headers: dict[str, Any] = dict(error.headers or {})
+    return _answer(RefusedError(error.status_code, message, headers=headers))

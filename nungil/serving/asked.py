@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from nungil.decoding.settings import SearchSettings
-from nungil.inspection.changes import Change, Flatten, Force, Move, Permute, Zero
+from nungil.inspection.changes import Change, Flatten, Force, Move, Permute, Set, Zero
 from nungil.inspection.edits import Delete, Edit, Insert, Swap
 from nungil.inspection.lenses import Lens
 from nungil.inspection.record import Kind, Reading
@@ -86,7 +86,9 @@ class Explain(Settings):
     text: Text
     target: Target = None
     step: Step = 1
-    kind: Kind | None = Field(None, description="Which attention is written out; with `self`, a step is a source token.")
+    kind: Kind | None = Field(
+        None, description="Which attention is written out; with `self`, a step is a source token."
+    )
     layer: Layer = None
     head: Head = None
     lang: Language = Field("en", description="The language of names and stories.")
@@ -115,10 +117,11 @@ class MoveIt(Settings):
     step: Step
     word: ByName
     to: ByName
+    share: float = Field(1.0, ge=0, le=1, description="How much of the weight.")
 
     def change(self) -> Change:
         """As inspection has it."""
-        return Move(self.step, self.word, self.to)
+        return Move(self.step, self.word, self.to, self.share)
 
 
 class ZeroIt(Settings):
@@ -162,6 +165,20 @@ class PermuteIt(Settings):
         return Permute(self.step, self.seed)
 
 
+class SetIt(Settings):
+    """Weights of one's own, one for each column; they are made to sum to what the row did."""
+
+    model_config = STRICT
+
+    do: Literal["set"]
+    step: Step
+    weights: list[Annotated[float, Field(ge=0, le=1e6)]] = Field(min_length=1, max_length=100_000)
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Set(self.step, tuple(self.weights))
+
+
 class SwapIt(Settings):
     """Another word in its place."""
 
@@ -203,7 +220,7 @@ class InsertIt(Settings):
         return Insert(self.word, self.new)
 
 
-AnyChange = Annotated[ForceIt | MoveIt | ZeroIt | FlattenIt | PermuteIt, Field(discriminator="do")]
+AnyChange = Annotated[ForceIt | MoveIt | ZeroIt | FlattenIt | PermuteIt | SetIt, Field(discriminator="do")]
 AnyEdit = Annotated[SwapIt | DeleteIt | InsertIt, Field(discriminator="do")]
 
 

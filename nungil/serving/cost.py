@@ -1,7 +1,7 @@
 """Cost: what a look would take, known before it is begun. One look must not keep everybody else waiting."""
 
+from nungil.inspection.ledger import Ledger
 from nungil.inspection.measuring import PERMUTATIONS
-from nungil.serving.asked import Look
 from nungil.serving.limits import Limits
 from nungil.serving.refusal import Mistake, RefusedError
 from nungil.serving.shelf import Served
@@ -23,9 +23,9 @@ def runs_of(what: str, source: int, written: int) -> int:
     }[what]
 
 
-def refuse_costly(served: Served, asked: Look, limits: Limits, what: str) -> None:
+def refuse_costly(served: Served, text: str, target: str | None, limits: Limits, what: str) -> None:
     """Raise if this is more than one request may take."""
-    example = served.model.example(asked.text, asked.target)
+    example = served.model.example(text, target)
     source, written = len(example.source), example.steps
     parameters = int(served.description["parameters"])
     products = runs_of(what, source, written) * (source + written) * parameters
@@ -36,3 +36,11 @@ def refuse_costly(served: Served, asked: Look, limits: Limits, what: str) -> Non
             f"(about {products / limits.products:.1f} times what is allowed); take a shorter text, or the command line"
         )
         raise RefusedError(422, message, [Mistake(where="text", what="too long for this question")])
+
+
+def refuse_long(ledger: Ledger, limits: Limits) -> None:
+    """Raise if a ledger has more numbers than one answer may hold."""
+    count = sum(step.values.size for step in ledger.steps)
+    if count > limits.numbers:
+        message = f"{count:,} numbers are more than one answer holds ({limits.numbers:,}); take a shorter text"
+        raise RefusedError(422, message, [Mistake(where="text", what="too long to be explained here")])

@@ -8,10 +8,12 @@ from nungil.inspection.ledger import Ledger
 from nungil.inspection.words import Language, name_of
 from nungil.pipeline import Translator
 from nungil.serving.asked import Explain
+from nungil.serving.cost import refuse_long
+from nungil.serving.limits import Limits
 from nungil.serving.shelf import Served
 
 
-def explain(served: Served, asked: Explain) -> dict[str, Any]:
+def explain(served: Served, asked: Explain, limits: Limits) -> dict[str, Any]:
     """The ledger as `nungil explain --json` prints it, and beside it `page`: what is told of it, in a language."""
     model = served.model
     place = {"layer": asked.layer, "head": asked.head}
@@ -21,6 +23,7 @@ def explain(served: Served, asked: Explain) -> dict[str, Any]:
         raise UsageError("target: only a translator writes one; a classifier has labels")
     else:
         ledger = model.explain(asked.text, asked.step, **place, kind=asked.kind)
+    refuse_long(ledger, limits)
     return {"model": served.name, **ledger.to_json(), "page": told(ledger, asked.lang)}
 
 
@@ -47,4 +50,5 @@ def _plain(block: Block) -> dict[str, Any]:
             {"heading": one.heading, "formula": one.formula, "cells": list(one.cells), "total": one.total}
             for one in block.columns
         ],
+        "steps": list(block.steps),
     }

@@ -36,9 +36,7 @@ def offers(word: str, known: Sequence[str]) -> list[str]:
     """Known words that are spelt like this one; where none is, some that are known."""
     first = word[:1].casefold()
     like = [one for one in known if abs(len(one) - len(word)) <= 3]
-    like = [one for one in like if one[:1].casefold() == first] + [
-        one for one in like if one[:1].casefold() != first
-    ]
+    like = [one for one in like if one[:1].casefold() == first] + [one for one in like if one[:1].casefold() != first]
     found = get_close_matches(word, like[:COMPARED], n=OFFERS, cutoff=0.5)
     return found or [one for one in known if len(one) > 1][:OFFERS]
 
@@ -55,7 +53,7 @@ def examples_for(folder: Path, config: ModelConfig, tokenizer: Tokenizer) -> lis
     found = [text for text in found[: 20 * EXAMPLES] if _readable(text, config, tokenizer)]
     first = built_in[:1] if config.task == "translate" else []
     chosen = list(dict.fromkeys([*first, *found[:EXAMPLES], *built_in]))[:EXAMPLES]
-    return chosen or texts[:EXAMPLES] or [" ".join(words_known(tokenizer)[:SHORT[0]])]
+    return chosen or texts[:EXAMPLES] or [" ".join(words_known(tokenizer)[: SHORT[0]])]
 
 
 def _readable(text: str, config: ModelConfig, tokenizer: Tokenizer) -> bool:

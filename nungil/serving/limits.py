@@ -16,6 +16,7 @@ class Limits(Settings):
     looked: int = Field(512, ge=1, description="Tokens of a text that is looked at or explained.")
     changes: int = Field(64, ge=1, description="Changes or edits in a request.")
     products: float = Field(4e11, gt=0, description="Multiplications of one look; about ten seconds of one core.")
+    numbers: int = Field(2_000_000, ge=1, description="Numbers of one explanation.")
     waiting: int = Field(50_000, ge=1, description="Source tokens in the queue; beyond, requests are turned away.")
     batch: int = Field(2_048, ge=1, description="Source tokens that are computed together.")
     wait: float = Field(0.003, ge=0, le=1, description="Seconds that a first text waits for others.")
