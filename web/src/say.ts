@@ -249,7 +249,6 @@ const SAID = {
   ],
   ledgerNone: ["There is no arithmetic for this lens; choose the weights.", "이 방법에는 단계별 계산이 없습니다. 가중치를 고르세요."],
   ledgerWait: ["Working it out …", "계산하고 있습니다 …"],
-  ledgerResidual: ["residual", "residual"],
   allNumbers: ["all {count} numbers", "{count}개 모두"],
 
   editTitle: ["Change a word", "단어를 바꿔 보세요"],

@@ -71,10 +71,15 @@ export class LedgerPart implements Part {
       parts.at(-1)?.push(block);
     }
     const title = make("p", { class: "ledger-of" }, make("b", {}, page.title), page.opening && make("span", {}, page.opening));
-    const verdict = make("ul", { class: "found" }, ...page.verdict.map(line => make("li", {}, line)));
-    verdict.append(make("li", { class: "residual" }, say("ledgerResidual"), " ", number(ledger.residual, ledger.residual.toExponential(1))));
+    const verdict = make("ul", { class: "found" }, ...page.verdict.filter(line => !line.includes("--json")).map(line => lineOf(line, ledger.residual)));
     fillSection(this.element, "ledgerTitle", "ledgerTold", this.close(), title, wayOf(ledger, column), ...parts.map(part => drawPart(ledger, part, column)), verdict);
   }
+}
+
+/** A sentence of the verdict; the residual in it is a number to be read. */
+function lineOf(line: string, residual: number): HTMLElement {
+  const found = /^(residual )(\S+)(:.*)$/.exec(line);
+  return found ? make("li", { class: "residual" }, found[1], number(residual, found[2] ?? ""), found[3]) : make("li", {}, line);
 }
 
 /** The clicked word on its way: score → exp → ÷ sum → weight. */
@@ -110,7 +115,19 @@ function drawPart(ledger: Ledger, blocks: LedgerBlock[], column: number): HTMLEl
 function drawBlock(ledger: Ledger, block: LedgerBlock, column: number | null): HTMLElement {
   const steps = block.steps.map(place => ledger.steps[place]).filter(step => step !== undefined);
   const names = block.steps.map(place => ledger.page.names[place] ?? "");
-  return block.rows ? drawTable(ledger, block, steps, names, column) : drawLines(steps, names);
+  if (!block.rows) return drawLines(steps, names);
+  // Vectors are wide: they get tables of their own, so that scores and weights stand side by side.
+  const runs: [LedgerStep[], string[]][] = [];
+  steps.forEach((step, place) => {
+    if (!place || isWide(step) !== isWide(steps[place - 1])) runs.push([[], []]);
+    runs.at(-1)?.[0].push(step);
+    runs.at(-1)?.[1].push(names[place] ?? "");
+  });
+  return make("div", {}, ...runs.map(([some, named]) => drawTable(ledger, block, some, named, column, placesOf(steps))));
+}
+
+function isWide(step: LedgerStep | undefined): boolean {
+  return step?.axes[1]?.name === "unit";
 }
 
 /** Steps without rows: a line each. */
@@ -128,13 +145,12 @@ interface Shown {
 }
 
 /** Steps over the same words: a column each; a total stands below what it is the sum of. */
-function drawTable(ledger: Ledger, block: LedgerBlock, steps: LedgerStep[], names: string[], marked: number | null): HTMLElement {
+function drawTable(ledger: Ledger, block: LedgerBlock, steps: LedgerStep[], names: string[], marked: number | null, places: number[]): HTMLElement {
   const labels = (steps[0]?.axes[0]?.labels ?? []).map(visible);
-  const places = placesOf(steps);
   const columns = steps.flatMap((step, place) => columnsOf(ledger, step, names[place] ?? "", places));
   const left = labels.length - places.length;
   const head = make("tr", {}, make("th", { scope: "col" }, block.rows), ...columns.map(one => make("th", { scope: "col" }, one.heading, make("small", {}, one.formula))));
-  const rows = places.map((place, row) => make("tr", { class: place === marked && block.steps.length && isSource(steps[0]) ? "marked" : "" }, make("th", { scope: "row" }, labels[place] ?? ""), ...columns.map(one => make("td", { "data-step": one.name }, ...(one.cells[row] ?? [])))));
+  const rows = places.map((place, row) => make("tr", { class: place === marked && isSource(steps[0]) ? "marked" : "" }, make("th", { scope: "row" }, labels[place] ?? ""), ...columns.map(one => make("td", { "data-step": one.name }, ...(one.cells[row] ?? [])))));
   if (left > 0) rows.push(make("tr", { class: "more" }, make("th", { scope: "row" }, `+ ${left.toLocaleString("en")}`), ...columns.map(() => make("td", {}, "…"))));
   const foot = columns.some(one => one.total) && make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "Σ"), ...columns.map(one => make("td", { "data-total": one.name }, ...(one.total ?? [])))));
   return sideways(make("table", { class: "numbers" }, make("thead", {}, head), make("tbody", {}, ...rows), foot));
