@@ -99,8 +99,9 @@ export class ErasePart implements Part {
   private drawAnswer(): void {
     const { look } = state;
     if (look === null) return;
-    const labels = [...look.labels].sort((one, other) => other.probability - one.probability).slice(0, SHOWN);
     const changed = new Map(this.now.map(one => [one.label, one.probability]));
+    const most = ({ label, probability }: Label): number => Math.max(probability, changed.get(label) ?? 0);
+    const labels = [...look.labels].sort((one, other) => most(other) - most(one)).slice(0, SHOWN);
     const lines = labels.map(({ label, probability }) => probabilityLine(visible(label), probability, changed.get(label)));
     fill(this.answer, make("h3", {}, say("probabilities")), make("div", { class: "probabilities" }, ...lines));
     const words = look.words.source.filter((_, place) => this.erased.has(place)).map(word => `«${visible(word.text)}»`).join(" ");

@@ -95,7 +95,9 @@ function wayOf(ledger: Ledger, column: number): HTMLElement | null {
   });
   const token = steps[0]?.axes[0]?.labels?.[column];
   if (token === undefined || places.every(place => place === null)) return null;
-  return make("ol", { class: "way", "aria-label": visible(token) }, make("li", { class: "token" }, visible(token)), ...places);
+  const shown = steps.at(-1)?.head;
+  const which = shown === undefined ? null : make("span", {}, `${say("head")} ${shown}`);
+  return make("ol", { class: "way", "aria-label": visible(token) }, make("li", { class: "token" }, which, visible(token)), ...places);
 }
 
 function lastLayer(ledger: Ledger, kind: string | undefined): number | undefined {

@@ -4,7 +4,7 @@ import { gradient } from "../colours";
 import { fill, make, number, type Child } from "../dom";
 import { Grid } from "../grid";
 import { choose } from "../looking";
-import { exact, spreadOf } from "../numbers";
+import { exact, fixed, spreadOf } from "../numbers";
 import { canReread, coverageOf, INPUT, kindsOf, layersOf, MERGED, OUTPUT, UNMERGED, type View } from "../record";
 import { isKey, say, type Key } from "../say";
 import { change, listen, state, type Choice, type Pointed } from "../state";
@@ -234,6 +234,6 @@ function notesOf(view: View): HTMLElement {
   const scale = [make("span", {}, String(view.signed ? -view.high : 0).replace("-", "−")), ramp, make("span", {}, String(view.high))];
   rows.unshift(make("dt", {}, say("noteColours")), make("dd", { class: "scale" }, ...scale));
   if (!view.signed && !view.bars) rows.push(make("dt", {}, say("noteEntropy")), make("dd", {}, say("entropyTold")));
-  if (state.look?.score != null && view.kind !== null) rows.push(make("dt", {}, say("noteScore")), make("dd", {}, state.look.score.toFixed(3)));
+  if (state.look?.score != null && view.kind !== null && !view.bars) rows.push(make("dt", {}, say("noteScore")), make("dd", {}, say("scoreTold", { score: fixed(state.look.score, 3) })));
   return make("dl", { class: "notes" }, ...rows);
 }
