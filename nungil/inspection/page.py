@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,23 +36,34 @@ SIGNED_NIGHT = (
 RAMPS = {"weights": WEIGHTS, "signed": SIGNED, "weights at night": NIGHT, "signed at night": SIGNED_NIGHT}
 
 
-def to_page(record: AttentionRecord, strip: Strip | None = None, labels: Mapping[str, float] | None = None) -> str:
-    """The whole page of a record as text: every head of every map, one of them on show.
+class Beside(NamedTuple):
+    """What is known beside a record: how far one map of it can be trusted, and what a classifier says of each label."""
 
-    `strip` is how far its main map can be trusted, `labels` what a classifier says of each; both only if they are known.
-    """
+    strip: Strip | None = None
+    layer: int | None = None  # the map of the strip: by default the last layer, the mean over its heads
+    head: int | None = None
+    labels: Mapping[str, float] | None = None
+
+
+def to_page(record: AttentionRecord, beside: Beside | None = None) -> str:
+    """The whole page of a record as text: every head of every map, one of them on show."""
     words = record.without_marks().merged()  # what stands for a text that nobody handed in
     source, target = record.source or " ".join(words.source_tokens), record.target or " ".join(words.target_tokens)
     order = {kind: place for place, kind in enumerate(record.kinds)}
     maps = sorted(record.maps, key=lambda one: (order[one.kind], one.layer))
     plain = {name: value for name, value in record.to_json().items() if name not in ("maps", "coverage")}
     plain |= {"source": source, "target": target, "maps": [_plain_map(one) for one in maps]}
-    inside: dict[str, Any] = {"record": plain}
-    if strip is not None:
-        inside["strip"] = strip.to_json()
-    if labels is not None:
-        inside["labels"] = [{"label": label, "probability": float(value)} for label, value in labels.items()]
-    return _page(f"{source} · nungil", inside)
+    return _page(f"{source} · nungil", {"record": plain, **_plain_beside(record, beside or Beside())})
+
+
+def _plain_beside(record: AttentionRecord, beside: Beside) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    if beside.strip is not None:
+        layer = record.map_of().layer if beside.layer is None else beside.layer
+        plain["strip"] = {**beside.strip.to_json(), "at": {"layer": layer, "head": beside.head}}
+    if beside.labels is not None:
+        plain["labels"] = [{"label": label, "probability": float(value)} for label, value in beside.labels.items()]
+    return plain
 
 
 def pictures_page(pictures: Sequence[Picture], source: str = "", target: str = "") -> str:

@@ -74,6 +74,7 @@ export interface Strip {
   permutations: number;
   seed: number;
   rows: Figures[];
+  at?: { layer: number; head: number | null }; // in a file: the map that it is of
 }
 export interface LedgerAxis {
   name: string;

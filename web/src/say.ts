@@ -144,7 +144,7 @@ const SAID = {
     "divided by ln n, n the words the row gave any weight: 0 looks at one word, 1 at all alike.",
     "ln n으로 나눈 값 (n은 가중치가 있는 단어의 수): 0이면 한 단어만, 1이면 모두 똑같이 봅니다.",
   ],
-  scoreTold: ["log p of the whole output, {score}", "출력 전체의 log p, {score}"],
+  scoreTold: ["log p of a token, on average: {score}", "토큰마다 log p의 평균: {score}"],
 
   raw: ["weights", "가중치"],
   "value-norm": ["weight × value", "가중치 × 밸류"],
@@ -180,6 +180,10 @@ const SAID = {
     "가중치는 모델이 어디를 보았는지 말할 뿐, 왜 그렇게 정했는지는 말하지 않습니다. 이 맵을 세 가지로 시험합니다.",
   ],
   trustNone: ["These tests are of attention between what is written and what is read.", "출력과 입력 사이의 어텐션에만 하는 시험입니다."],
+  trustElsewhere: [
+    "Measured of another map of this record; `nungil serve` measures any.",
+    "이 기록의 다른 맵에 대해 시험했습니다. `nungil serve`로는 어느 맵이든 시험할 수 있습니다.",
+  ],
   trustCostly: ["This sentence is long, so it takes a while.", "문장이 길어서 시간이 걸립니다."],
   trustMeasure: ["Measure it", "시험하기"],
   trustFull: ["All figures, with 100 permutations of each row", "모든 수치 (행마다 100번 섞어 보기)"],

@@ -57,6 +57,12 @@ export class TakePart implements Part {
     }
   }
 
+  /** The strip, and the map that it is of. */
+  private placed(): Strip | null {
+    const [strip, choice] = [this.strip(), state.choice];
+    return strip && choice ? { ...strip, at: { layer: choice.layer, head: choice.head } } : strip;
+  }
+
   private make(ending: string): Made {
     const { view, look, keeper } = state;
     if (view === null) return null;
@@ -66,7 +72,7 @@ export class TakePart implements Part {
       return ending === "svg" ? toSvg(view, title, lines) : toPng(view, title, lines);
     }
     if (look === null || keeper === null) return ending === "csv" ? viewToCsv(view) : pageOf(this.inside, document.title);
-    if (ending === "html") return toPage(keeper, look, this.strip());
+    if (ending === "html") return toPage(keeper, look, this.placed());
     if (ending === "json") return toJson(keeper, look);
     if (ending === "csv") return toCsv(keeper, look);
     return state.gaze === null ? null : `${pharaoh(betweenWords(look, state.gaze))}\n`;

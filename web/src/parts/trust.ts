@@ -7,7 +7,7 @@ import { say, type Key } from "../say";
 import { problemOf } from "../serving";
 import { listen, state } from "../state";
 import { visible } from "../tokens";
-import { button, fillSection, section, type Part } from "./part";
+import { button, coded, fillSection, section, type Part } from "./part";
 
 type Standing = "measuring" | "measured" | "costly" | "none" | "failed";
 
@@ -30,7 +30,7 @@ export class TrustPart implements Part {
     if (!full) this.strip = null;
     const across = choice?.kind === "cross" || choice?.kind === "pooling";
     if (choice === null || look === null || !across || !keeper?.model) {
-      const own = look !== null && across && !keeper?.model ? this.inside : null;
+      const own = look !== null && across && !keeper?.model && this.isOfThis() ? this.inside : null;
       [this.strip, this.standing] = [own, own ? "measured" : "none"];
       return this.draw();
     }
@@ -43,6 +43,13 @@ export class TrustPart implements Part {
         this.settle(mine, null, "failed");
       },
     );
+  }
+
+  /** Whether what is inside the file is of the map on show. */
+  private isOfThis(): boolean {
+    const { choice } = state;
+    const at = this.inside?.at;
+    return at === undefined || (at.layer === choice?.layer && at.head === choice.head);
   }
 
   private settle(mine: number, strip: Strip | null, standing: Standing): void {
@@ -62,7 +69,7 @@ export class TrustPart implements Part {
     else if (standing === "measuring") fill(body, make("p", { class: "quiet" }, say("trustRunning")));
     else if (standing === "costly") fill(body, make("p", { class: "quiet" }, say("trustCostly")));
     else if (standing === "failed") fill(body, make("p", { class: "problem" }, this.problem));
-    else fill(body, make("p", { class: "quiet" }, say("trustNone")));
+    else fill(body, make("p", { class: "quiet" }, ...coded(say(keeper?.model ? "trustNone" : "trustElsewhere"))));
     const more = keeper?.model && standing !== "none" && !(strip && strip.permutations > 0);
     if (more) body.append(button(standing === "costly" ? say("trustMeasure") : say("trustFull"), () => this.measure(true), { class: "chip", id: "trust-full", disabled: standing === "measuring" && strip === null }));
     fillSection(this.element, "trustTitle", "trustTold", body);
