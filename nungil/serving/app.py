@@ -11,7 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from nungil import __version__
+from nungil.errors import NungilError
 from nungil.inspection.page import policy_of, served_page
+from nungil.serving.asked import Classify, Explain, Intervene, Look, Translate
 from nungil.serving.desk import Desk, after
 from nungil.serving.guard import Guard
 from nungil.serving.handlers import add_handlers
@@ -21,28 +23,37 @@ from nungil.serving.refusal import RefusedError
 
 ABOUT = "Models that translate and classify, and where they look. Unknown fields are refused."
 
+FIELDS = {
+    f"/v1/{kind.__name__.lower()}": tuple(kind.model_fields) for kind in (Translate, Classify, Look, Explain, Intervene)
+}
+
 
 def build(desk: Desk, names: Collection[str] = ()) -> ASGIApp:
     """The whole application of a server."""
     app = FastAPI(title="nungil", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)
     app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(NungilError, _meant_otherwise)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unmet)
     add_health(app, desk)
     add_handlers(app, desk)
     add_libretranslate(app, desk)
-    add_page(app)
-    return Guard(app, desk, names, pages=("/",))
+    return Guard(app, desk, names, add_page(app))
 
 
-def add_page(app: FastAPI) -> None:
-    """The page is one file. It says itself, by their hashes, which script and style may run, and asks only here."""
+def add_page(app: FastAPI) -> list[str]:
+    """The page is one file. It says itself, by their hashes, which script and style may run, and it asks only here."""
     page = served_page()
-    headers = {"Content-Security-Policy": f"{policy_of(page)}; base-uri 'none'; frame-ancestors 'none'"}
+    headers = {
+        "Content-Security-Policy": f"{policy_of(page)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "Cache-Control": "no-cache",
+    }
 
-    @app.get("/", include_in_schema=False)
     async def index() -> HTMLResponse:
         return HTMLResponse(page, headers=headers)
+
+    app.add_api_route("/", index, methods=["GET", "HEAD"], include_in_schema=False)
+    return ["/"]
 
 
 def add_health(app: FastAPI, desk: Desk) -> None:
@@ -81,10 +92,15 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
     return _answer(error)
 
 
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
+async def _meant_otherwise(_: Request, error: Exception) -> JSONResponse:
+    """What a user can cause; anything else is our bug, and the guard tells of it."""
+    return _answer(RefusedError(422, str(error)))
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    return _answer(refusal_of(error))
+    return _answer(refusal_of(error, FIELDS.get(request.url.path, ())))
 
 
 async def _unmet(_: Request, error: Exception) -> JSONResponse:

@@ -22,4 +22,5 @@ class Limits(Settings):
     wait: float = Field(0.003, ge=0, le=1, description="Seconds that a first text waits for others.")
     deadline: float = Field(30.0, gt=0, le=3_600, description="Seconds from the request to its answer, at most.")
     sending: float = Field(10.0, gt=0, description="Seconds in which a client sends its request whole.")
+    idle: float = Field(15.0, gt=0, description="Seconds for which a client that asks nothing stays connected.")
     connections: int = Field(1_000, ge=1, description="Clients that are connected at a time.")

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-# A comment, a declaration, or a tag with its quoted values; whatever is not whole is text.
-TAG = re.compile(r"""<!--.*?-->|<[!?][^>]*>|</?[A-Za-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.S)
+TAG = re.compile(r"""</?[A-Za-z](?:[^<>"']|"[^"]*"|'[^']*')*>""")  # with its quoted values; if not whole, it is text
 NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)")
+ASKED_TO_KEEP = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.I)  # as Mastodon has it around emoji
 KEPT = frozenset({"script", "style", "code", "pre", "textarea"})  # what stands in these is no prose
+ALONE = frozenset({"br", "hr", "img", "input", "wbr", "meta", "link"})  # no end tag belongs to these
 
 
 class Part(NamedTuple):
@@ -22,35 +23,63 @@ class Part(NamedTuple):
     prose: bool
 
 
+class Keeping(NamedTuple):
+    """The element whose content is kept, and how deep we are in others of its name."""
+
+    name: str = ""
+    depth: int = 0
+
+
 def parts_of(text: str) -> list[Part]:
     """The stretches of some HTML. Joined again, they are the text."""
-    return list(_parts(text))
-
-
-def _parts(text: str) -> Iterator[Part]:
-    start, kept = 0, ""
-    for found in TAG.finditer(text):
-        if start < found.start():
-            yield Part(text[start : found.start()], not kept and _has_letters(text[start : found.start()]))
-        yield Part(found[0], False)
-        start = found.end()
-        kept = _inside(found[0], kept)
+    found, start, keeping = [], 0, Keeping()
+    for first, last in _tags(text):
+        if start < first:
+            found.append(_stretch(text[start:first], keeping))
+        tag = text[first:last]
+        found.append(Part(tag, False))
+        keeping, start = _after(tag, keeping), last
     if start < len(text):
-        yield Part(text[start:], not kept and _has_letters(text[start:]))
+        found.append(_stretch(text[start:], keeping))
+    return found
 
 
-def _inside(tag: str, kept: str) -> str:
-    """The element whose content is kept, after this tag."""
-    name = NAME.match(tag)
-    word = name[1].lower() if name else ""
-    if kept:
-        return "" if tag.startswith("</") and word == kept else kept
-    opens = word in KEPT and not tag.startswith("</") and not tag.endswith("/>")
-    return word if opens else ""
+def _tags(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where each tag, comment or declaration stands. One pass, whatever the text."""
+    place, comments = text.find("<"), True
+    while place >= 0:
+        end = -1
+        if comments and text.startswith("<!--", place):
+            end = text.find("-->", place + 4)
+            comments = end >= 0  # where one is not closed, no later one is
+            end += 3 if comments else 0
+        elif text.startswith(("<!", "<?"), place):
+            end = text.find(">", place) + 1
+            if end == 0:
+                return  # nothing is closed any more
+        else:
+            found = TAG.match(text, place)
+            end = found.end() if found else -1
+        if end > 0:
+            yield place, end
+        place = text.find("<", end if end > 0 else place + 1)
 
 
-def _has_letters(text: str) -> bool:
-    return any(character.isalnum() for character in html.unescape(text))
+def _stretch(text: str, keeping: Keeping) -> Part:
+    return Part(text, not keeping.depth and any(character.isalnum() for character in html.unescape(text)))
+
+
+def _after(tag: str, keeping: Keeping) -> Keeping:
+    """What is kept after this tag."""
+    found = NAME.match(tag)
+    name = found[1].lower() if found else ""
+    closes, alone = tag.startswith("</"), tag.endswith("/>") or name in ALONE
+    if keeping.depth:
+        if name != keeping.name or alone:
+            return keeping
+        return Keeping(name, keeping.depth + (-1 if closes else 1))
+    opens = not closes and not alone and (name in KEPT or ASKED_TO_KEEP.search(tag) is not None)
+    return Keeping(name, 1) if opens else keeping
 
 
 def prose_of(parts: Sequence[Part]) -> list[str]:
@@ -61,12 +90,10 @@ def prose_of(parts: Sequence[Part]) -> list[str]:
 def joined(parts: Sequence[Part], translated: Sequence[str]) -> str:
     """The HTML with other texts in it, written so that they are text; white space around them stays."""
     found = iter(translated)
-    return "".join(
-        _spaced(part.text, html.escape(next(found), quote=False)) if part.prose else part.text for part in parts
-    )
+    return "".join(_spaced(part.text, next(found)) if part.prose else part.text for part in parts)
 
 
 def _spaced(before: str, text: str) -> str:
     bare = before.strip()
     start = before.index(bare)
-    return before[:start] + text + before[start + len(bare) :]
+    return before[:start] + html.escape(text, quote=False) + before[start + len(bare) :]

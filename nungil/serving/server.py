@@ -21,7 +21,6 @@ from nungil.serving.protocol import protocol
 from nungil.serving.shelf import Book, Shelf
 
 HEADER_BYTES = 32_768
-KEPT_ALIVE = 15  # seconds for which an idle connection stays open
 BACKLOG = 512
 # Python lets another thread run after so many seconds. By default the worker would keep answers waiting for 5 ms each.
 TURNS = 0.001
@@ -96,7 +95,7 @@ def configured(desk: Desk, address: Address) -> uvicorn.Config:
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=KEPT_ALIVE,
+        timeout_keep_alive=limits.idle,  # type: ignore[arg-type]  # seconds need not be whole
         timeout_graceful_shutdown=int(limits.deadline) + 5,
         h11_max_incomplete_event_size=HEADER_BYTES,
     )

@@ -51,6 +51,13 @@ class Worker:
         return threading.Thread(target=self._work, name="worker", daemon=True)
 
     def _work(self) -> None:
+        """Until the queue is closed; or until something ends this thread, of which only the kind is told."""
+        try:
+            self._compute()
+        except BaseException as error:
+            log.error("the worker ended by %s", tell_of(error))
+
+    def _compute(self) -> None:
         while True:
             self._batch = None
             batch = self.queue.take()
