@@ -16,6 +16,7 @@ import numpy as np
 
 from nungil.inspection.colours import SIGNED, WEIGHTS
 from nungil.inspection.honesty import Strip
+from nungil.inspection.layout import visible
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import Array, AttentionMap, AttentionRecord
 
@@ -108,7 +109,7 @@ def _spread(row: Array) -> float | None:
 
 
 def _page(title: str, inside: dict[str, Any], policy: str = "") -> str:
-    parts = {"TITLE": html.escape(title), "POLICY": policy, "DATA": _embedded(inside)}
+    parts = {"TITLE": html.escape(visible(title)), "POLICY": policy, "DATA": _embedded(inside)}
     template = files("nungil.inspection").joinpath("page.html").read_text(encoding="utf-8")
     # One pass over the template: a token that looks like a marker is never taken for one.
     return MARKER.sub(lambda found: parts[found[1]], template)
