@@ -115,17 +115,17 @@ def test_what_is_said_of_a_cell(shown):
 def test_layer_head_reading_and_words(shown):
     record, page = heads(), shown(to_page(heads()))
     np.testing.assert_allclose(cells_by_keys(page), record.select("cross", 1), atol=1e-6)
-    page.check("[data-choice='layer 0']", force=True)
-    page.check("[data-choice='head 2']", force=True)
+    page.click("[data-choice='layer 0']")
+    page.click("[data-choice='head 2']")
     np.testing.assert_allclose(cells_by_keys(page), record.select("cross", 0, 2), atol=1e-6)
-    page.check("[data-choice='reading input']", force=True)
+    page.click("[data-choice='reading input']")
     assert texts(page, "#map .rows span") == ["<sos>", "▁나는", "▁눈", "을"]
     assert "row t is the word just put in" in page.inner_text("#map .notes")
-    page.check("[data-choice='reading output']", force=True)
-    page.check("[data-choice='unit words']", force=True)
+    page.click("[data-choice='reading output']")
+    page.click("[data-choice='unit words']")
     assert texts(page, "#map .rows span") == ["나는", "눈을", "<eos>"]
     np.testing.assert_allclose(cells_by_keys(page), record.merged().select("cross", 0, 2), atol=1e-6)
-    page.check("[data-choice='unit ']", force=True)
+    page.click("[data-choice='unit ']")
     page.select_option("[data-choice=attention]", "self")
     np.testing.assert_allclose(cells_by_keys(page), record.select("self", 0), atol=1e-6)
     assert "self-attention" in page.inner_text("#map .told")
