@@ -66,6 +66,11 @@ def heads():
 def test_each_number_and_its_colour_cell_by_cell(shown):
     page, record = shown(to_page(hostile())), hostile().picture()
     np.testing.assert_allclose(cells_by_keys(page), record.cells, atol=1e-6)
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("End")
+    assert values(page, "#map [role=gridcell] data") == pytest.approx([record.cells[1, -1]], abs=1e-6)
+    assert page.get_attribute("#map [role=row]", "aria-rowindex") == "2"
     expected = colours_of(record.cells, record.high, signed=False)
     for row, column in np.ndindex(record.cells.shape):
         assert colour_at(page, row, column) == pytest.approx(expected[row, column].tolist(), abs=1), (row, column)

@@ -14,7 +14,9 @@ export class ComposePart implements Part {
   readonly element = section("compose");
   private readonly text = make("textarea", { rows: 1, spellcheck: "false", autocomplete: "off", id: "text", maxlength: 4000 });
   private readonly below = make("div", { class: "below", "aria-live": "polite" });
-  private readonly look = later(QUIET, () => void lookAt(this.text.value));
+  private readonly look = later(QUIET, () => {
+    if (this.text.value !== served.text) void lookAt(this.text.value); // Enter may have been quicker
+  });
   private locked = false;
 
   constructor() {

@@ -37,6 +37,7 @@ export class MapPart implements Part {
     this.element.hidden = view === null;
     this.width = this.element.clientWidth;
     if (view === null) return;
+    this.element.dataset["shown"] = [view.kind, view.layer, view.head ?? "mean", view.lens].join(" ");
     const had = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["choice"] : undefined;
     const inGrid = document.activeElement?.getAttribute("role") === "grid" && this.element.contains(document.activeElement);
     fillSection(this.element, "mapTitle", toldOf(view), choice && this.choosers(choice), this.says, this.body, notesOf(view));
