@@ -374,7 +374,8 @@ def test_the_page_and_its_headers(server):
     found = server.get("/")
     assert found.status_code == 200
     assert found.headers["content-type"].startswith("text/html")
-    assert found.headers["content-security-policy"].startswith("default-src 'self'")
+    assert found.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "connect-src 'self'" in found.headers["content-security-policy"]
     for path in ("/", "/v1/models", "/nothing"):
         headers = server.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"

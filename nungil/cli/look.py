@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nungil.inspection.honesty import Strip
+    from nungil.inspection.page import Beside
     from nungil.inspection.picture import Picture
     from nungil.inspection.record import AttentionRecord
     from nungil.pipeline import Classifier, Translator
@@ -161,23 +162,37 @@ def _show_instead(shown: i.Shown, out: Out) -> None:
 
 
 def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: More, out: Out) -> None:
+    from nungil.cli.look_files import export_page
+
     record = _record(model, chosen.text, chosen.target)
     record = record.read_as(more.reading) if more.reading != "output" else record
     record = record.merged() if chosen.words else record
     picture = record.picture(more.kind, chosen.layer, chosen.head)  # what is not there is refused, whatever is written
     shows = not (out.elsewhere or more.candidates or more.beam or more.neighbours)
-    strip = _strip(model, record, chosen, more) if shows or more.honesty else None
-    if strip is not None:
+    page = out.files[".html"]
+    strip = _strip(model, record, chosen, more) if shows or more.honesty or page is not None else None
+    if page is not None:
+        export_page(record, page, _beside(model, chosen, strip), out.yes)
+    if strip is not None and (shows or more.honesty):
         picture = replace(picture, notes=(*picture.notes, *i.strip_lines(strip, more.honesty == "full")))
     _export(record, picture, more.kind, out)
     if out.as_json:
-        if strip is not None:
+        if strip is not None and more.honesty:
             write(readable_json(strip.to_json()))
         else:
             _write_json(record, out.yes)
     elif shows or (strip is not None and not out.elsewhere):
         _draw(picture)
     _tell_search(record, more.candidates, more.beam)
+
+
+def _beside(model: "Translator | Classifier", chosen: i.Chosen, strip: "Strip | None") -> "Beside":
+    """What a page shows beside the maps, though no model is at hand there."""
+    from nungil.inspection.page import Beside
+    from nungil.pipeline import Classifier
+
+    labels = model.classify(chosen.text)[0].probabilities if isinstance(model, Classifier) else None
+    return Beside(strip, chosen.layer, chosen.head, labels)
 
 
 def _strip(model: "Translator | Classifier", record: "AttentionRecord", chosen: i.Chosen, more: More) -> "Strip | None":
@@ -191,12 +206,12 @@ def _strip(model: "Translator | Classifier", record: "AttentionRecord", chosen: 
 
 
 def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out: Out) -> None:
-    """Drawings have the chosen map, the other files everything."""
+    """Drawings have the chosen map, the other files everything; the page was written before."""
     from nungil.cli.look_files import export
     from nungil.inspection.saving import DRAWN
 
     for ending, path in out.files.items():
-        if path is not None:
+        if path is not None and ending != ".html":
             export(picture if ending in DRAWN else record, path, out.yes)
     if out.atlas is not None:
         _draw_atlas(record, kind, out.atlas)

@@ -10,6 +10,7 @@ from nungil.cli.talk import say
 from nungil.errors import StoppedError, UsageError
 
 if TYPE_CHECKING:
+    from nungil.inspection.page import Beside
     from nungil.inspection.picture import Picture
     from nungil.inspection.record import AttentionRecord
 
@@ -36,6 +37,15 @@ def ask_first(what: "AttentionRecord | Picture", name: str, ending: str, yes: bo
         )
     if not typer.confirm(f"{about}. Write it?", err=True):
         raise StoppedError(f"{name} was not written")
+
+
+def export_page(record: "AttentionRecord", path: Path, beside: "Beside", yes: bool) -> None:
+    """Write the page of a record, and say so."""
+    from nungil.inspection.saving import save_page
+
+    ask_first(record, str(path), ".html", yes)
+    save_page(record, path, beside)
+    say(f"Wrote {path}")
 
 
 def export(what: "AttentionRecord | Picture", path: Path, yes: bool) -> None:

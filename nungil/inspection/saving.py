@@ -9,7 +9,7 @@ from pathlib import Path
 from nungil.errors import UsageError
 from nungil.inspection.chart import chart
 from nungil.inspection.drawing import Drawing
-from nungil.inspection.page import pictures_page, to_page
+from nungil.inspection.page import Beside, pictures_page, to_page
 from nungil.inspection.picture import Picture
 from nungil.inspection.plot import to_figure
 from nungil.inspection.record import AttentionMap, AttentionRecord
@@ -81,6 +81,11 @@ def save_record(record: AttentionRecord, path: Path) -> None:
         raise _no_such(path, "record", (*WRITERS, *DRAWN))
 
 
+def save_page(record: AttentionRecord, path: Path, beside: Beside) -> None:
+    """Write the page of a record, with what is known beside it."""
+    _write(to_page(record, beside), path)
+
+
 def save_picture(picture: Picture, path: Path) -> None:
     """Write one picture as its ending says: .svg, .png, .pdf, .csv or .html."""
     ending = path.suffix.lower()
@@ -114,8 +119,7 @@ def size_of(what: AttentionRecord | Picture, ending: str) -> int:
     if ending in DRAWN:
         return size_of(what.picture(), ending)
     words = {side: _mean(what.tokens_of(side)) for side in ("source", "target", "input")} if ending == ".csv" else {}
-    extra = (one.weights[0].size * (one.heads > 1) if ending == ".html" else 0 for one in what.maps)
-    cells = sum(one.weights.size for one in what.maps) + sum(extra)
+    cells = sum(one.weights.size for one in what.maps)
     named = sum(one.weights.size * (words.get(one.rows, 0) + words.get(one.columns, 0)) for one in what.maps)
     return int(cells * BYTES[ending] + named)
 

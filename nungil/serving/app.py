@@ -1,19 +1,18 @@
 """The application: which path is answered by what."""
 
-from collections.abc import Callable, Collection, Coroutine
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Collection
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from nungil import __version__
 from nungil.errors import NungilError
+from nungil.inspection.page import policy_of, served_page
 from nungil.serving.asked import Classify, Explain, Intervene, Look, Translate
 from nungil.serving.desk import Desk, after
 from nungil.serving.guard import Guard
@@ -22,7 +21,6 @@ from nungil.serving.libretranslate import add_libretranslate
 from nungil.serving.mistakes import refusal_of
 from nungil.serving.refusal import RefusedError
 
-PAGE = Path(str(files("nungil.serving").joinpath("page")))
 ABOUT = "Models that translate and classify, and where they look. Unknown fields are refused."
 
 FIELDS = {
@@ -44,20 +42,18 @@ def build(desk: Desk, names: Collection[str] = ()) -> ASGIApp:
 
 
 def add_page(app: FastAPI) -> list[str]:
-    """The page and its parts. Each file has a path of its own, so that no path can lead to any other file."""
-    paths = {f"/{path.relative_to(PAGE).as_posix()}": path for path in sorted(PAGE.rglob("*")) if path.is_file()}
-    if "/index.html" in paths:
-        paths["/"] = paths["/index.html"]
-    for name, path in paths.items():
-        app.add_api_route(name, _file(path), methods=["GET", "HEAD"], include_in_schema=False)
-    return list(paths)
+    """The page is one file. It says itself, by their hashes, which script and style may run, and it asks only here."""
+    page = served_page()
+    headers = {
+        "Content-Security-Policy": f"{policy_of(page)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "Cache-Control": "no-cache",
+    }
 
+    async def index() -> HTMLResponse:
+        return HTMLResponse(page, headers=headers)
 
-def _file(path: Path) -> Callable[[], Coroutine[Any, Any, FileResponse]]:
-    async def file() -> FileResponse:
-        return FileResponse(path, headers={"Cache-Control": "no-cache"})
-
-    return file
+    app.add_api_route("/", index, methods=["GET", "HEAD"], include_in_schema=False)
+    return ["/"]
 
 
 def add_health(app: FastAPI, desk: Desk) -> None:
