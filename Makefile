@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install demo test soak quick check format bench pictures clean
+.PHONY: help install demo test soak quick check format bench pictures page clean
 
 help:
 	@echo "make demo     train a translator and see where it looks: two minutes"
@@ -14,6 +14,7 @@ help:
 	@echo "make check    lint, format, types, import direction, file map"
 	@echo "make bench    the benchmarks, with ratios"
 	@echo "make pictures  the pictures of the documents, from models that it trains where they are missing"
+	@echo "make page     build the page from web/; needs Node, and is needed only when web/ is changed"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make clean    remove .venv and caches"
 
@@ -59,5 +60,11 @@ bench: $(INSTALLED)
 pictures: $(INSTALLED)
 	@$(RUN) docs/pictures.py
 
+page: web/node_modules/.package-lock.json
+	@cd web && npm run --silent build
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@cd web && npm ci --ignore-scripts --no-audit --no-fund --silent
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf web/node_modules $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from browser import CHROMIUM, WHY
 from hypothesis import settings
 from jaxtyping import config
 
@@ -16,6 +17,14 @@ torch.set_num_threads(1)  # the models of the tests are so small that threads wo
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", default="6,3", metavar="ONE,TWO", help="kills of runs in one and in two processes")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What a machine without a browser leaves out is said in a line."""
+    if CHROMIUM is None:
+        count = sum("needs a browser" in str(report.longrepr) for report in terminalreporter.stats.get("skipped", []))
+        if count:
+            terminalreporter.write_line(f"Left out: {count} tests of the page in a real browser; {WHY}.")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
-"""The page: one file, nothing asked of anybody, tokens as text, and the very numbers of the record."""
+"""The page as a file: nothing asked of anybody, tokens as text, the very numbers of the record, and as its sources say."""
 
 import base64
+import gzip
+import hashlib
 import html
 import json
 import math
@@ -8,18 +10,18 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nungil.inspection.colours import colours_of
-from nungil.inspection.page import pictures_page, spread, to_page
+from nungil.inspection.page import pictures_page, policy_of, served_page, spread, to_page
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import AttentionMap, AttentionRecord
-from nungil.inspection.steps import Candidate, Step
 
-HOSTILE = ["</script><img src=x onerror=alert(1)>", "@@RECORD@@", "<!--", "\u2028", "a&b", "'\"\\", "\x1b\n"]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+ROOT = Path(__file__).parent.parent
+BUILT = ROOT / "nungil/inspection/page.html"
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "@@DATA@@", "<!--", "\u2028", "a&b", "'\"\\", "\x1b\n"]
 
 
 def hostile():
@@ -28,25 +30,34 @@ def hostile():
 
 
 def embedded(page):
-    [text] = re.findall(r'<script type="application/json" id="record">(.*?)</script>', page, flags=re.DOTALL)
+    [text] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
     return json.loads(text)
 
 
-def unpacked(view, rows):
-    return np.frombuffer(base64.b64decode(view["packed"]), dtype="<f4").reshape(rows, -1)
+def unpacked(packed, rows):
+    return np.frombuffer(base64.b64decode(packed), dtype="<f4").reshape(rows, -1)
 
 
 def without_data(page):
-    return re.sub(r'(<script type="application/json" id="record">).*?(</script>)', r"\1\2", page, flags=re.DOTALL)
+    return re.sub(r'(<script type="application/json" id="data">).*?(</script>)', r"\1\2", page, flags=re.DOTALL)
 
 
-def test_the_page_asks_nobody_for_anything():
+def hash_of(text):
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_the_page_may_ask_nobody_for_anything():
     page = to_page(AttentionRecord.from_matrix([[1.0]], ["snow"], ["눈"]))
-    for request in ("http:", "https:", "url(", "src=", "@import", "href", "fetch(", "XMLHttpRequest", "import("):
+    [style] = re.findall("<style>(.*?)</style>", page, flags=re.DOTALL)
+    [script] = re.findall("<script>(.*?)</script>", page, flags=re.DOTALL)
+    allowed = f"style-src 'sha256-{hash_of(style)}'; script-src 'sha256-{hash_of(script)}'"
+    assert policy_of(page) == f"default-src 'none'; img-src data:; {allowed}"
+    for request in ("https:", "url(", "src=", "@import", "XMLHttpRequest", "import(", "innerHTML", "eval("):
         assert request not in page, request
-    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page
-    assert "innerHTML" not in page
+    names = re.findall(r"http:[^\"'\s)]+", page)
+    assert set(names) == {"http://www.w3.org/2000/svg"}  # the name of SVG, which nobody is asked for
+    assert policy_of(served_page()) == f"{policy_of(page)}; connect-src 'self'"
+    assert embedded(served_page()) == {}
 
 
 def test_hostile_tokens_are_text():
@@ -55,9 +66,9 @@ def test_hostile_tokens_are_text():
     assert "<b>눈길" not in page
     assert "\u2028" not in page
     assert page.count("</script>") == 2
-    assert embedded(page)["tokens"]["source"] == [*HOSTILE[:3], "\\u2028", *HOSTILE[4:6], "\\x1b\\n"]
-    assert f"<title>{html.escape(HOSTILE[0])} @@RECORD@@" in page
-    assert "@@" not in without_data(page).replace(re.findall("<title>.*</title>", page)[0], "")
+    assert embedded(page)["record"]["source_tokens"] == HOSTILE
+    assert f"<title>{html.escape(HOSTILE[0])} @@DATA@@" in page
+    assert "@@" not in without_data(page).replace(re.findall("<title>.*?</title>", page, flags=re.DOTALL)[0], "")
 
 
 def test_the_numbers_are_those_of_the_record():
@@ -68,24 +79,29 @@ def test_the_numbers_are_those_of_the_record():
         AttentionMap("cross", 0, random.dirichlet(np.ones(4), size=(3, 2)) * 0.5),
     ]
     record = AttentionRecord(["<sos>", "▁sn", "ow", "<eos>"], ["▁눈", "<eos>"], maps, score=-1.25)
-    plain = embedded(to_page(record))
+    plain = embedded(to_page(record))["record"]
     assert [(one["kind"], one["layer"]) for one in plain["maps"]] == [("cross", 0), ("cross", 1), ("self", 0)]
     assert (plain["source"], plain["target"], plain["score"]) == ("snow", "눈", -1.25)
     for one in plain["maps"]:
-        views = [record.select(one["kind"], one["layer"], head) for head in (None, 0, 1, 2)]
-        for view, weights in zip(one["views"], views, strict=True):
-            np.testing.assert_allclose(unpacked(view, len(weights)), weights, rtol=1e-6)
-            np.testing.assert_allclose(view["sums"], weights.sum(axis=-1), rtol=1e-5)
-    said = "Reading: row t is the word being output; rows do not sum to 1, but to 0.50."
-    assert plain["maps"][0]["views"][0]["notes"][0] == said
+        assert len(one["heads"]) == 3
+        for head, packed in enumerate(one["heads"]):
+            weights = record.select(one["kind"], one["layer"], head)
+            np.testing.assert_allclose(unpacked(packed, len(weights)), weights, rtol=1e-6)
 
 
 def test_a_weight_above_nothing_stays_above_nothing():
     plain = embedded(to_page(AttentionRecord.from_matrix([[1 - 1e-12, 1e-12, 0.0]], ["a", "b", "c"], ["d"])))
-    assert unpacked(plain["maps"][0]["views"][0], 1)[0] == pytest.approx([1.0, 1e-12, 0.0], rel=1e-6)
+    [packed] = plain["record"]["maps"][0]["heads"]
+    assert unpacked(packed, 1)[0] == pytest.approx([1.0, 1e-12, 0.0], rel=1e-6)
     least = embedded(to_page(AttentionRecord.from_matrix([[1.0, 1e-300]], ["a", "b"], ["d"])))
-    assert unpacked(least["maps"][0]["views"][0], 1)[0, 1] > 0
-    assert len(plain["maps"][0]["views"]) == 1
+    assert unpacked(least["record"]["maps"][0]["heads"][0], 1)[0, 1] > 0
+
+
+def test_what_is_known_beside_a_record_is_in_its_page():
+    record = AttentionRecord.from_matrix([[0.25, 0.75]], ["a", "b"], ["d"])
+    assert set(embedded(to_page(record))) == {"record"}
+    plain = embedded(to_page(record, {"eye": 0.25, "snow": 0.75}))
+    assert plain["labels"] == [{"label": "eye", "probability": 0.25}, {"label": "snow", "probability": 0.75}]
 
 
 def test_spread_is_entropy_over_ln_n():
@@ -99,67 +115,54 @@ def test_saved_it_is_the_same(tmp_path):
     assert (tmp_path / "snow.HTML").read_text(encoding="utf-8") == to_page(hostile())
 
 
+def test_in_a_notebook_a_record_shows_its_page_in_a_frame():
+    [page] = re.findall('srcdoc="([^"]*)"', hostile()._repr_html_())
+    assert html.unescape(page) == to_page(hostile())
+    assert "<script" not in hostile()._repr_html_()
+
+
 def test_pictures_of_any_kind_become_a_page():
     signed = Picture("difference", ("<b>",), ("x", "y"), np.array([[-0.5, 0.25]]), ("Lens: raw.",), signed=True)
     plain = embedded(pictures_page([signed, Picture("other", ("a",), ("b",), np.ones((1, 1)))]))
-    first, second = plain["maps"]
-    assert (first["name"], first["signed"], second["signed"]) == ("difference", True, False)
-    assert plain["tokens"][first["rows"]] == ["<b>"]
-    assert unpacked(first["views"][0], 1).tolist() == [[-0.5, 0.25]]
-    assert "sums" not in first["views"][0]
-    assert second["views"][0]["sums"] == [1.0]
+    first, second = plain["pictures"]
+    assert (first["title"], first["signed"], second["signed"]) == ("difference", True, False)
+    assert (first["rows"], first["columns"], first["notes"]) == (["<b>"], ["x", "y"], ["Lens: raw."])
+    assert unpacked(first["packed"], 1).tolist() == [[-0.5, 0.25]]
+    assert (first["high"], second["high"]) == (0.5, 1.0)
 
 
-# What the script of the page makes of it, in a real browser; a key is pressed as a person would, and the colours of the
-# canvas are read back. What was seen is written into the page.
-PRESS = """<script>
-window.onerror = message => document.body.setAttribute("data-error", message);
-const seen = [], cells = document.querySelector(".cells"), canvas = cells.querySelector("canvas");
-const press = key => cells.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-cells.focus();
-const sharp = canvas.width / parseFloat(canvas.style.width), pen = canvas.getContext("2d");
-for (let row = 0; row < grid.rows; row++) {
-  for (let column = 0; column < grid.columns; column++) {
-    const at = [(column + 0.15) * grid.width, (row + 0.15) * grid.height].map(place => Math.floor(place * sharp));
-    seen.push([document.getElementById("says").textContent, [...pen.getImageData(...at, 1, 1).data].slice(0, 3)]);
-    press("ArrowRight");
-  }
-  press("Home");
-  press("ArrowDown");
-}
-document.body.setAttribute("data-seen", JSON.stringify(seen));
-</script></body>"""
+def test_a_record_of_merged_words_says_so():
+    record = replace(AttentionRecord.from_matrix([[1.0]], ["▁sn"], ["눈"])).merged()
+    assert embedded(to_page(record))["record"]["merge"].startswith("words: columns summed")
 
 
-def browse(page, folder):
-    path = folder / "page.html"
-    path.write_text(page.replace("</body>", PRESS), encoding="utf-8")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
-    seen = subprocess.run([*command, "--dump-dom", path.as_uri()], capture_output=True, timeout=60, text=True).stdout
-    assert "data-error=" not in seen
-    assert "<img" not in without_data(re.sub('data-seen="[^"]*"', "", seen))
-    return json.loads(html.unescape(re.findall('data-seen="([^"]*)"', seen)[0]))
+def test_the_bundle_is_small():
+    assert len(gzip.compress(BUILT.read_bytes(), 9)) < 60_000
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser that nungil does not: apt-get install chromium")
-def test_a_browser_shows_each_number_and_its_colour_and_follows_the_keys(tmp_path):
-    record = hostile()
-    seen = browse(to_page(record), tmp_path)
-    shown = record.picture()
-    colours = colours_of(shown.cells, shown.high, signed=False).reshape(-1, 3).tolist()
-    tokens = [(row, column) for row in shown.rows for column in shown.columns]
-    assert len(seen) == 2 * len(HOSTILE)
-    for (said, colour), weight, expected, (row, column) in zip(seen, shown.cells.ravel(), colours, tokens, strict=True):
-        assert said.startswith(f"{row} looks at {column}: {weight:.4f} · row sum 1.000")
-        assert colour == pytest.approx(expected, abs=1)
+def sources():
+    """What the bundle is made of, hashed as web/build.mjs does."""
+    web = ROOT / "web"
+    names = [path.relative_to(web).as_posix() for path in (web / "src").rglob("*") if path.is_file()]
+    whole = hashlib.sha256()
+    for name in sorted([*names, "page.html"]):
+        whole.update(f"{name}\0{(web / name).read_text(encoding='utf-8')}\0".encode())
+    return whole.hexdigest()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser that nungil does not: apt-get install chromium")
-def test_a_browser_says_what_else_could_have_been_written(tmp_path):
-    step = Step(token="눈", probability=0.5, candidates=(Candidate(token="<i>", probability=0.25),))
-    record = replace(AttentionRecord.from_matrix([[0.25, 0.75]], ["a", "b"], ["눈"]), steps=(step,))
-    [(first, _), (second, _)] = browse(to_page(record), tmp_path)
-    assert first == "눈 looks at a: 0.2500 · row sum 1.000 · entropy 0.81 of ln n · p 0.5000, else <i> 0.2500"
-    assert second.startswith("눈 looks at b: 0.7500")
+def test_the_bundle_was_built_of_the_sources_that_are_there():
+    assert f'<meta name="nungil-sources" content="{sources()}">' in BUILT.read_text(encoding="utf-8"), "run: make page"
+
+
+@pytest.mark.skipif(
+    not (shutil.which("node") and (ROOT / "web/node_modules/esbuild").is_dir()), reason="needs Node: make page"
+)
+def test_the_sources_build_the_bundle(tmp_path):
+    subprocess.run(["node", ROOT / "web/build.mjs", tmp_path / "page.html"], check=True, timeout=60)
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == BUILT.read_text(encoding="utf-8")
+
+
+def test_nothing_names_where_packages_come_from():
+    lock = json.loads((ROOT / "web/package-lock.json").read_text(encoding="utf-8"))
+    assert not any("resolved" in package for package in lock["packages"].values())
+    assert set(lock["packages"]["node_modules/esbuild"]) >= {"version", "integrity"}

@@ -1,6 +1,6 @@
 """`nungil look`: where a model looks, as a heat map, and how far to trust it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -175,6 +175,8 @@ def _show_instead(shown: i.Shown, out: Out) -> None:
 
 
 def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: More, out: Out) -> None:
+    from nungil.cli.look_files import export_page
+
     record = _record(model, chosen, _wanted(chosen, more, out))
     record = record.read_as(more.reading) if more.reading != "output" else record
     record = record.merged() if chosen.words else record
@@ -182,6 +184,9 @@ def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: Mo
     strip = record.strip_of(more.kind, chosen.layer, chosen.head)
     if strip is not None and more.honesty == "full":
         picture = replace(picture, notes=(*picture.notes, *strip.rest()))
+    page = out.files[".html"]
+    if page is not None:
+        export_page(record, page, _labels(model, chosen), out.yes)
     _export(record, picture, more.kind, out)
     if out.as_json:
         _write_json(record, out.yes)
@@ -202,13 +207,20 @@ def _wanted(chosen: i.Chosen, more: More, out: Out) -> "Wanted | bool":
     return i.strip_wanted(chosen, more.honesty) if shown or more.honesty else False
 
 
+def _labels(model: "Translator | Classifier", chosen: i.Chosen) -> "Mapping[str, float] | None":
+    """What a classifier says of each label; a page has no model at hand to ask."""
+    from nungil.pipeline import Classifier
+
+    return model.classify(chosen.text)[0].probabilities if isinstance(model, Classifier) else None
+
+
 def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out: Out) -> None:
-    """Drawings have the chosen map, the other files everything."""
+    """Drawings have the chosen map, the other files everything; the page was written before."""
     from nungil.cli.look_files import export
     from nungil.inspection.saving import DRAWN
 
     for ending, path in out.files.items():
-        if path is not None:
+        if path is not None and ending != ".html":
             export(picture if ending in DRAWN else record, path, out.yes)
     if out.atlas is not None:
         _draw_atlas(record, kind, out.atlas)

@@ -10,6 +10,8 @@ from nungil.cli.talk import say
 from nungil.errors import StoppedError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nungil.inspection.picture import Picture
     from nungil.inspection.record import AttentionRecord
 
@@ -36,6 +38,15 @@ def ask_first(what: "AttentionRecord | Picture", name: str, ending: str, yes: bo
         )
     if not typer.confirm(f"{about}. Write it?", err=True):
         raise StoppedError(f"{name} was not written")
+
+
+def export_page(record: "AttentionRecord", path: Path, labels: "Mapping[str, float] | None", yes: bool) -> None:
+    """Write the page of a record, and say so."""
+    from nungil.inspection.saving import save_page
+
+    ask_first(record, str(path), ".html", yes)
+    save_page(record, path, labels)
+    say(f"Wrote {path}")
 
 
 def export(what: "AttentionRecord | Picture", path: Path, yes: bool) -> None:

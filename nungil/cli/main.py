@@ -19,6 +19,7 @@ from nungil.cli import (
     look,
     resume,
     score,
+    serve,
     train,
     translate,
 )
@@ -49,6 +50,7 @@ app.command("score")(score.score)
 app.command("align")(align.align)
 app.command("look", cls=Sectioned, help=look.HELP)(look.look)
 app.command("explain")(explain.explain)
+app.command("serve")(serve.serve)
 app.command("export")(export.export)
 app.command("check")(check.check)
 app.add_typer(data.app, name="data")

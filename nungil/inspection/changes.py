@@ -1,4 +1,7 @@
-"""Changes that a user can make to one row of attention: force, move, zero, flatten, permute. Steps count from 1."""
+"""Changes that a user can make to one row of attention: force, move, zero, flatten, permute, or another row altogether.
+
+Steps count from 1.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from nungil.errors import UsageError
-from nungil.inspection.rows import Rewrite, flattened, forced, moved, permuted, seeded, zeroed
+from nungil.inspection.rows import Rewrite, flattened, forced, moved, permuted, replaced, seeded, zeroed
 
 Word = str | int  # a word by its text, or by the number of its column, from 1
 Places = Callable[[Word], Sequence[int]]  # the places of a word's pieces, from 0
@@ -57,15 +60,17 @@ class Move(Change):
 
     word: Word
     to: Word
+    share: float = 1.0  # of the weight; the rest stays
 
     def rewrite(self, places: Places) -> Rewrite:
         """All else stays."""
         found, to = places(self.word), places(self.to)
-        return lambda rows, _: moved(rows, found, to)
+        return lambda rows, _: moved(rows, found, to, self.share)
 
     def what(self) -> str:
         """To the row."""
-        return f"the weight of {named(self.word)} moved to {named(self.to)}"
+        share = "the weight" if self.share == 1 else f"{100 * self.share:.0f}% of the weight"
+        return f"{share} of {named(self.word)} moved to {named(self.to)}"
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,28 @@ class Permute(Change):
     def what(self) -> str:
         """To the row."""
         return f"the weights in another order (seed {self.seed})"
+
+
+@dataclass(frozen=True)
+class Set(Change):
+    """Weights of one's own, one for each word; they are made to sum to what the row did."""
+
+    weights: tuple[float, ...]
+
+    def rewrite(self, places: Places) -> Rewrite:
+        """What may not be seen stays unseen."""
+        del places
+
+        def rewritten(rows: Tensor, seen: Tensor) -> Tensor:
+            if len(self.weights) != rows.shape[-1]:
+                raise UsageError(f"{self}: {len(self.weights)} weights for {rows.shape[-1]} words; give one for each")
+            return replaced(rows, seen, self.weights)
+
+        return rewritten
+
+    def what(self) -> str:
+        """To the row."""
+        return "weights of your own"
 
 
 def named(word: Word) -> str:

@@ -1,7 +1,7 @@
 """From a ledger to tables and lines of text, the same for terminal and Markdown. Knows no torch."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -31,7 +31,8 @@ class Column:
 class Block:
     """A table (with rows) or, where no step has rows, lines: a column of one cell each.
 
-    `title` and `story` open a part of a model, `name` one of its heads or layers.
+    `title` and `story` open a part of a model, `name` one of its heads or layers. `steps` are the places of the steps
+    in the ledger that it is made of, totals left out.
     """
 
     rows: str
@@ -40,6 +41,7 @@ class Block:
     title: str = ""
     story: str = ""
     name: str = ""
+    steps: tuple[int, ...] = ()
 
 
 def title_of(ledger: Ledger, language: Language = "en") -> str:
@@ -68,6 +70,7 @@ def lay_out(ledger: Ledger, language: Language = "en") -> list[Block]:
     blocks: list[Block] = []
     before: LedgerStep | None = None
     number = 0
+    places = {id(step): place for place, step in enumerate(ledger.steps)}
     for _, group in groupby(shown, key=lambda step: (_rows_of(step), *_place(step))):
         steps = list(group)
         title, story, named = "", "", _named(steps[0], language)
@@ -78,7 +81,8 @@ def lay_out(ledger: Ledger, language: Language = "en") -> list[Block]:
             title = f"{number}. {title}"
         if before is not None and not opens and _named(before, language) == named:
             named = ""
-        blocks.append(_block((title, story, named), steps, totals, language))
+        block = _block((title, story, named), steps, totals, language)
+        blocks.append(replace(block, steps=tuple(places[id(step)] for step in steps)))
         before = steps[0]
     return blocks
 

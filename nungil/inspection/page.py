@@ -1,13 +1,14 @@
-"""A record, or any pictures, as one HTML file that works offline: style, script and numbers are in it. No torch.
+"""The page: of a record or of any pictures as one HTML file that works offline, or as a server shows it. No torch.
 
-Every number on the page is worked out here; the script of the page only shows them.
+`page.html` is built from `web/` by `make page`: script and style are in it, and a policy that names their hashes. Here
+the numbers are put into it.
 """
 
 import base64
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -16,17 +17,11 @@ import numpy as np
 from nungil.inspection.colours import SIGNED, WEIGHTS
 from nungil.inspection.layout import visible
 from nungil.inspection.picture import Picture
-from nungil.inspection.record import READING, Array, AttentionMap, AttentionRecord
+from nungil.inspection.record import Array, AttentionMap, AttentionRecord
 
-DIGITS = 6  # significant ones, of what is not packed
 LEAST = np.float32(1e-38)  # a weight above 0 stays above 0 in single precision
-MARKER = re.compile(r"@@(TITLE|RECORD)@@")
-NAMES = {
-    "cross": "Cross-attention",
-    "pooling": "Pooling",
-    "self": "Encoder self-attention",
-    "masked": "Decoder self-attention",
-}
+MARKER = re.compile(r"@@(TITLE|POLICY|DATA)@@")
+ASKS = "; connect-src 'self'"  # what the page of a server may do, and a file may not: ask where it came from
 # On a dark page the colours go the other way: nothing is as dark as the page, and the largest is the lightest.
 NIGHT = ((30, 38, 48), (33, 64, 98), (40, 98, 150), (70, 140, 196), (130, 190, 228), (214, 240, 252))
 SIGNED_NIGHT = (
@@ -41,45 +36,52 @@ SIGNED_NIGHT = (
 RAMPS = {"weights": WEIGHTS, "signed": SIGNED, "weights at night": NIGHT, "signed at night": SIGNED_NIGHT}
 
 
-def to_page(record: AttentionRecord) -> str:
+def to_page(record: AttentionRecord, labels: Mapping[str, float] | None = None) -> str:
     """The whole page of a record as text: every head of every map, one of them on show."""
     words = record.without_marks().merged()  # what stands for a text that nobody handed in
+    source, target = record.source or " ".join(words.source_tokens), record.target or " ".join(words.target_tokens)
     order = {kind: place for place, kind in enumerate(record.kinds)}
     maps = sorted(record.maps, key=lambda one: (order[one.kind], one.layer))
-    return _page(
-        {
-            "source": visible(record.source or " ".join(words.source_tokens)),
-            "target": visible(record.target or " ".join(words.target_tokens)),
-            "score": record.score,
-            "tokens": {
-                side: [visible(token) for token in record.tokens_of(side)] for side in ("source", "target", "input")
-            },
-            "steps": [step.model_dump(mode="json") for step in record.steps],
-            "maps": [_plain_map(record, one) for one in maps],
-        }
-    )
+    plain = {name: value for name, value in record.to_json().items() if name not in ("maps", "coverage")}
+    plain |= {"source": source, "target": target, "maps": [_plain_map(one) for one in maps]}
+    return _page(f"{source} · nungil", {"record": plain, **_plain_beside(record, labels)})
+
+
+def _plain_beside(record: AttentionRecord, labels: Mapping[str, float] | None) -> dict[str, Any]:
+    """How far one of its maps can be trusted, where that was measured, and what a classifier says of each label."""
+    plain: dict[str, Any] = {}
+    if record.honesty:
+        strip = record.honesty[0]
+        plain["strip"] = {**strip.to_json(), "at": {"layer": strip.layer, "head": strip.head}}
+    if labels is not None:
+        plain["labels"] = [{"label": label, "probability": float(value)} for label, value in labels.items()]
+    return plain
 
 
 def pictures_page(pictures: Sequence[Picture], source: str = "", target: str = "") -> str:
     """The whole page of some pictures; one of them is on show."""
-    tokens = {f"rows {place}": list(map(visible, one.rows)) for place, one in enumerate(pictures)}
-    tokens |= {f"columns {place}": list(map(visible, one.columns)) for place, one in enumerate(pictures)}
-    maps = [
-        {
-            "kind": str(place),
-            "name": visible(one.title),
-            "layer": 0,
-            "rows": f"rows {place}",
-            "columns": f"columns {place}",
-            "signed": one.signed,
-            "bars": one.bars,
-            "steps": False,
-            "views": [_view(one)],
-        }
-        for place, one in enumerate(pictures)
-    ]
-    plain = {"source": visible(source or pictures[0].title), "target": visible(target), "score": None}
-    return _page({**plain, "tokens": tokens, "steps": [], "maps": maps})
+    source = source or pictures[0].title
+    inside = {"source": source, "target": target, "pictures": [_plain_picture(one) for one in pictures]}
+    return _page(f"{source} · nungil", inside)
+
+
+def served_page() -> str:
+    """The page as a server shows it: the same, with nothing inside, and allowed to ask the server for models."""
+    return _page("nungil · 눈길", {}, ASKS)
+
+
+def policy_of(page: str) -> str:
+    """What a page may do, as a server says it in a header: script and style by their hashes, and no more."""
+    found = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    return found[1] if found else "default-src 'none'"
+
+
+def frame(page: str, height: int = 720) -> str:
+    """A page inside another one, as a notebook shows it: a frame that holds all of it."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{height}" '
+        'style="border:0;border-radius:12px" title="nungil"></iframe>'
+    )
 
 
 def spread(weights: Array) -> list[float | None]:
@@ -97,49 +99,35 @@ def _spread(row: Array) -> float | None:
     return float(-(shares * np.log(shares)).sum() / np.log(len(row)))
 
 
-def _page(plain: dict[str, Any]) -> str:
-    parts = {"TITLE": html.escape(plain["source"]), "RECORD": _embedded({**plain, "ramps": RAMPS})}
+def _page(title: str, inside: dict[str, Any], policy: str = "") -> str:
+    parts = {"TITLE": html.escape(visible(title)), "POLICY": policy, "DATA": _embedded(inside)}
     template = files("nungil.inspection").joinpath("page.html").read_text(encoding="utf-8")
     # One pass over the template: a token that looks like a marker is never taken for one.
     return MARKER.sub(lambda found: parts[found[1]], template)
 
 
-def _plain_map(record: AttentionRecord, one: AttentionMap) -> dict[str, Any]:
-    """A map, with a view for each head, and before them one for their mean."""
-    heads: list[int | None] = [*range(one.heads)]
-    views = [_view(record.picture(one.kind, one.layer, head)) for head in ([None, *heads] if one.heads > 1 else [None])]
-    has_steps = one.kind == "cross" and record.reading == READING and len(record.steps) == len(record.target_tokens)
+def _plain_map(one: AttentionMap) -> dict[str, Any]:
+    return {"kind": one.kind, "layer": one.layer, "heads": [packed(head) for head in one.weights]}
+
+
+def _plain_picture(one: Picture) -> dict[str, Any]:
     return {
-        "kind": one.kind,
-        "name": NAMES[one.kind],
-        "layer": one.layer,
-        "rows": one.rows,
-        "columns": one.columns,
-        "signed": False,
-        "bars": one.kind == "pooling",
-        "steps": has_steps,
-        "views": views,
+        "title": one.title,
+        "rows": list(one.rows),
+        "columns": list(one.columns),
+        "packed": packed(one.cells),
+        "high": one.high,
+        "notes": list(one.notes),
+        "signed": one.signed,
+        "bars": one.bars,
     }
 
 
-def _view(picture: Picture) -> dict[str, Any]:
-    cells = picture.cells
-    view = {"packed": _packed(cells), "high": picture.high, "notes": [visible(note) for note in picture.notes]}
-    if not picture.signed:
-        view["sums"] = [_rounded(one) for one in cells.sum(axis=-1).tolist()]
-        view["spread"] = [None if one is None else _rounded(one) for one in spread(cells)]
-    return view
-
-
-def _packed(cells: Array) -> str:
+def packed(cells: Array) -> str:
     """Single precision, row by row, little end first, in base64: a tenth of the time and half the size of digits."""
     small = cells.astype("<f4")
     small[(cells > 0) & (small < LEAST)] = LEAST
     return base64.b64encode(small.tobytes()).decode("ascii")
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.{DIGITS}g}")
 
 
 def _embedded(plain: dict[str, Any]) -> str:

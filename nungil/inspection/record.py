@@ -313,6 +313,12 @@ class AttentionRecord:
 
         save_record(self, Path(path))
 
+    def _repr_html_(self) -> str:
+        """In a notebook a record shows itself: its page, in a frame."""
+        from nungil.inspection.page import frame, to_page  # a page knows records
+
+        return frame(to_page(self))
+
 
 class _WrittenMap(Settings):
     """A map as JSON holds it."""

@@ -25,10 +25,18 @@ def forced(rows: Rows, places: Sequence[int]) -> Rows:
     return _spread(rows.sum(dim=-1, keepdim=True), _at(places, rows))
 
 
-def moved(rows: Rows, places: Sequence[int], to: Sequence[int]) -> Rows:
-    """The weight of some places on others, in equal parts."""
-    leaving = _at(places, rows)
-    return rows.masked_fill(leaving, 0.0) + _spread((rows * leaving).sum(dim=-1, keepdim=True), _at(to, rows))
+def moved(rows: Rows, places: Sequence[int], to: Sequence[int], share: float = 1.0) -> Rows:
+    """The weight of some places, or a share of it, on others, in equal parts."""
+    leaving = share * rows * _at(places, rows)
+    return rows - leaving + _spread(leaving.sum(dim=-1, keepdim=True), _at(to, rows))
+
+
+def replaced(rows: Rows, seen: Seen, weights: Sequence[float]) -> Rows:
+    """Other weights, made to sum to what the row did; what may not be seen stays unseen."""
+    wanted = torch.tensor(weights, dtype=rows.dtype) * seen
+    total = wanted.sum(dim=-1, keepdim=True)
+    even = _spread(rows.sum(dim=-1, keepdim=True), seen)
+    return torch.where(total > 0, wanted * (rows.sum(dim=-1, keepdim=True) / torch.where(total > 0, total, 1.0)), even)
 
 
 def zeroed(rows: Rows, seen: Seen, places: Sequence[int]) -> Rows:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nungil.errors import UsageError
@@ -81,6 +81,11 @@ def save_record(record: AttentionRecord, path: Path) -> None:
         raise _no_such(path, "record", (*WRITERS, *DRAWN))
 
 
+def save_page(record: AttentionRecord, path: Path, labels: Mapping[str, float] | None = None) -> None:
+    """Write the page of a record; of a classifier, with the probability of each label."""
+    _write(to_page(record, labels), path)
+
+
 def save_picture(picture: Picture, path: Path) -> None:
     """Write one picture as its ending says: .svg, .png, .pdf, .csv or .html."""
     ending = path.suffix.lower()
@@ -114,8 +119,7 @@ def size_of(what: AttentionRecord | Picture, ending: str) -> int:
     if ending in DRAWN:
         return size_of(what.picture(), ending)
     words = {side: _mean(what.tokens_of(side)) for side in ("source", "target", "input")} if ending == ".csv" else {}
-    extra = (one.weights[0].size * (one.heads > 1) if ending == ".html" else 0 for one in what.maps)
-    cells = sum(one.weights.size for one in what.maps) + sum(extra)
+    cells = sum(one.weights.size for one in what.maps)
     named = sum(one.weights.size * (words.get(one.rows, 0) + words.get(one.columns, 0)) for one in what.maps)
     return int(cells * BYTES[ending] + named)
 

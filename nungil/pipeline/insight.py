@@ -12,7 +12,7 @@ from nungil.errors import UsageError
 from nungil.inspection.badge import Badge
 from nungil.inspection.changes import Change, Places
 from nungil.inspection.difference import Difference
-from nungil.inspection.edits import Edit, edited
+from nungil.inspection.edits import Edit, Traced, edited
 from nungil.inspection.example import Example
 from nungil.inspection.honesty import Strip
 from nungil.inspection.intervention import Intervention, intervene, place_of
@@ -123,14 +123,17 @@ class Insight(ABC):
         self, text: str, *edits: Edit, lens: str = "raw", layer: int | None = None, head: int | None = None
     ) -> Difference:
         """Swap, delete or insert words, and see the new output and where its map differs."""
-        if not edits:
-            raise UsageError("nothing is to be edited; name an edit, as Swap('snow', 'rain')")
-        model, tokenizer = self._parts()
-        before = self._source(text)
-        after = edited(before, edits, self._places, lambda word: shown(tokenizer.encode(word), tokenizer, word))
-        with evaluating(model):
-            first, second = (through(self._example(one, None), lens, layer, head) for one in (before, after.source))
+        after = self._edited(text, edits)
+        with evaluating(self._parts()[0]):
+            both = (self._example(one, None) for one in (self._source(text), after.source))
+            first, second = (through(example, lens, layer, head) for example in both)
         return Difference(first, second, tuple(str(edit) for edit in edits), tuple(after.origins))
+
+    def edited(self, text: str, *edits: Edit) -> Example:
+        """The text after these edits and what is written for it, as everything else takes it."""
+        after = self._edited(text, edits)
+        with evaluating(self._parts()[0]):
+            return self._example(after.source, None)
 
     def badge(self, records: Sequence[tuple[str, str]], *, seed: int = 1, tell: Tell | None = None) -> Badge:
         """The badge of the model on texts and their translations, or their labels."""
@@ -144,6 +147,14 @@ class Insight(ABC):
     def _source(self, text: str) -> Shown:
         tokenizer, tidied = self._parts()[1], not_empty(text)
         return shown(encode(tidied, tokenizer, self.config).ids, tokenizer, tidied)
+
+    def _edited(self, text: str, edits: Sequence[Edit]) -> Traced:
+        if not edits:
+            raise UsageError("nothing is to be edited; name an edit, as Swap('snow', 'rain')")
+        tokenizer = self._parts()[1]
+        return edited(
+            self._source(text), edits, self._places, lambda word: shown(tokenizer.encode(word), tokenizer, word)
+        )
 
     def _attending(self, source: Shown, target: str | None) -> Example:
         example = self._example(source, target)

@@ -1,0 +1,1 @@
+"""Serving: models behind an address. One queue, one worker, many clients."""

@@ -1,0 +1,260 @@
+"""Requests as the server takes them: every field has a type and bounds, and unknown ones are refused."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from nungil.decoding.settings import SearchSettings
+from nungil.inspection.changes import Change, Flatten, Force, Move, Permute, Set, Zero
+from nungil.inspection.edits import Delete, Edit, Insert, Swap
+from nungil.inspection.lenses import Lens
+from nungil.inspection.record import Kind, Reading
+from nungil.inspection.words import Language
+from nungil.settings import Settings
+
+STRICT = ConfigDict(strict=True)
+Named = Annotated[str | None, Field(max_length=200, description="The name of a model; by default the first that can.")]
+Text = Annotated[str, Field(min_length=1, description="A sentence.")]
+Target = Annotated[
+    str | None, Field(min_length=1, description="A translation, or a label, in place of the model's own.")
+]
+Layer = Annotated[int | None, Field(ge=0, le=1_000, description="From 0; by default the last.")]
+Head = Annotated[int | None, Field(ge=0, le=1_000, description="From 0; by default the mean over all.")]
+Step = Annotated[int, Field(ge=1, le=100_000, description="A token that is written, from 1.")]
+ByName = Annotated[
+    Annotated[str, Field(min_length=1, max_length=1_000)] | Annotated[int, Field(ge=1, le=100_000)],
+    Field(description="A word by its text, or by the number of its column, from 1."),
+]
+New = Annotated[str, Field(min_length=1, max_length=1_000)]
+Seed = Annotated[int, Field(ge=0, lt=2**63, description="Of whatever is drawn.")]
+
+
+class Translate(SearchSettings):
+    """Texts to translate, and how their translations are searched for."""
+
+    model_config = STRICT
+
+    model: Named = None
+    texts: list[str] = Field(min_length=1, description="Texts; each may have several sentences.")
+    split: bool = Field(True, description="Translate sentence by sentence.")
+    align: bool = Field(False, description="Tell which word was looked at for which.")
+    prefix: str | list[str | None] | None = Field(
+        None, description="What translations begin with: one for all, or one for each."
+    )
+
+    def search(self) -> SearchSettings:
+        """How it is searched, without what is searched for."""
+        given = {name: getattr(self, name) for name in self.model_fields_set if name in SearchSettings.model_fields}
+        return SearchSettings.model_validate(given)
+
+
+class Classify(Settings):
+    """Texts to classify."""
+
+    model_config = STRICT
+
+    model: Named = None
+    texts: list[Text] = Field(min_length=1, description="Texts.")
+
+
+class Look(Settings):
+    """Which map of which text."""
+
+    model_config = STRICT
+
+    model: Named = None
+    text: Text
+    target: Target = None
+    kind: Kind | None = Field(None, description="Which attention; by default the main one.")
+    layer: Layer = None
+    head: Head = None
+    lens: Lens | None = Field(None, description="By default raw, or gradient-input of a model without attention.")
+    reading: Reading = Field("output", description="A row is of the word being output, or of the word just put in.")
+    words: bool = Field(False, description="Pieces merged to words.")
+    honesty: Literal["none", "quick", "full"] = Field(
+        "none", description="How far to trust the map: a few figures where they are cheap, or every figure."
+    )
+    seed: Seed = 1
+
+
+class Explain(Settings):
+    """Which step of which text."""
+
+    model_config = STRICT
+
+    model: Named = None
+    text: Text
+    target: Target = None
+    step: Step = 1
+    kind: Kind | None = Field(
+        None, description="Which attention is written out; with `self`, a step is a source token."
+    )
+    layer: Layer = None
+    head: Head = None
+    lang: Language = Field("en", description="The language of names and stories.")
+
+
+class ForceIt(Settings):
+    """All the weight on one word."""
+
+    model_config = STRICT
+
+    do: Literal["force"]
+    step: Step
+    word: ByName
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Force(self.step, self.word)
+
+
+class MoveIt(Settings):
+    """The weight of one word on another."""
+
+    model_config = STRICT
+
+    do: Literal["move"]
+    step: Step
+    word: ByName
+    to: ByName
+    share: float = Field(1.0, ge=0, le=1, description="How much of the weight.")
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Move(self.step, self.word, self.to, self.share)
+
+
+class ZeroIt(Settings):
+    """No weight on one word."""
+
+    model_config = STRICT
+
+    do: Literal["zero"]
+    step: Step
+    word: ByName
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Zero(self.step, self.word)
+
+
+class FlattenIt(Settings):
+    """The same weight on every word."""
+
+    model_config = STRICT
+
+    do: Literal["flatten"]
+    step: Step
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Flatten(self.step)
+
+
+class PermuteIt(Settings):
+    """The same weights in another order."""
+
+    model_config = STRICT
+
+    do: Literal["permute"]
+    step: Step
+    seed: Seed = 1
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Permute(self.step, self.seed)
+
+
+class SetIt(Settings):
+    """Weights of one's own, one for each column; they are made to sum to what the row did."""
+
+    model_config = STRICT
+
+    do: Literal["set"]
+    step: Step
+    weights: list[Annotated[float, Field(ge=0, le=1e6)]] = Field(min_length=1, max_length=100_000)
+
+    def change(self) -> Change:
+        """As inspection has it."""
+        return Set(self.step, tuple(self.weights))
+
+
+class SwapIt(Settings):
+    """Another word in its place."""
+
+    model_config = STRICT
+
+    do: Literal["swap"]
+    word: ByName
+    other: New
+
+    def edit(self) -> Edit:
+        """As inspection has it."""
+        return Swap(self.word, self.other)
+
+
+class DeleteIt(Settings):
+    """The text without a word."""
+
+    model_config = STRICT
+
+    do: Literal["delete"]
+    word: ByName
+
+    def edit(self) -> Edit:
+        """As inspection has it."""
+        return Delete(self.word)
+
+
+class InsertIt(Settings):
+    """A new word after one."""
+
+    model_config = STRICT
+
+    do: Literal["insert"]
+    word: ByName
+    new: New
+
+    def edit(self) -> Edit:
+        """As inspection has it."""
+        return Insert(self.word, self.new)
+
+
+AnyChange = Annotated[ForceIt | MoveIt | ZeroIt | FlattenIt | PermuteIt | SetIt, Field(discriminator="do")]
+AnyEdit = Annotated[SwapIt | DeleteIt | InsertIt, Field(discriminator="do")]
+
+
+class Intervene(Settings):
+    """One question of the kind: what would be written if …"""
+
+    model_config = STRICT
+
+    model: Named = None
+    text: Text
+    target: Target = None
+    changes: list[AnyChange] = Field(default_factory=list, description="Of rows of attention.")
+    edits: list[AnyEdit] = Field(default_factory=list, description="Of the text.")
+    other_map: bool = Field(
+        False, description="Of a classifier: search for the most different map with the same answer."
+    )
+    layer: Layer = None
+    head: Head = None
+    everywhere: bool = Field(False, description="Changes of rows in every layer and head.")
+    lens: Lens = Field("raw", description="Of edits: which map is compared.")
+    words: bool = Field(False, description="Of edits: pieces merged to words.")
+    seed: Seed = 1
+
+    @model_validator(mode="after")
+    def _one_question(self) -> "Intervene":
+        asked = [name for name in ("changes", "edits", "other_map") if getattr(self, name)]
+        if len(asked) != 1:
+            raise ValueError(
+                f"{' and '.join(asked)} are two questions; ask one at a time"
+                if asked
+                else "ask one question: changes, edits or other_map"
+            )
+        if self.everywhere and not self.changes:
+            raise ValueError("everywhere goes with changes")
+        if self.edits and self.target is not None:
+            raise ValueError("target does not go with edits: the translation of an edited text is the model's own")
+        return self

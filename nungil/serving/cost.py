@@ -1,0 +1,46 @@
+"""Cost: what a look would take, known before it is begun. One look must not keep everybody else waiting."""
+
+from nungil.inspection.ledger import Ledger
+from nungil.inspection.measuring import PERMUTATIONS
+from nungil.serving.limits import Limits
+from nungil.serving.refusal import Mistake, RefusedError
+from nungil.serving.shelf import Served
+
+POINTS = 32  # on the way of integrated gradients, at least
+FORTH_AND_BACK = 3  # a gradient costs about as much as three runs
+
+
+def runs_of(what: str, source: int, written: int) -> int:
+    """How often the model is run for this, about."""
+    return {
+        "raw": 1,
+        "value-norm": 1,
+        "rollout": 1,
+        "gradient-input": FORTH_AND_BACK * written,
+        "integrated-gradients": FORTH_AND_BACK * POINTS * written,
+        "leave-one-out": source,
+        "honesty": source + (FORTH_AND_BACK + PERMUTATIONS) * written,
+    }[what]
+
+
+def refuse_costly(served: Served, text: str, target: str | None, limits: Limits, what: str) -> None:
+    """Raise if this is more than one request may take."""
+    example = served.model.example(text, target)
+    source, written = len(example.source), example.steps
+    parameters = int(served.description["parameters"])
+    products = runs_of(what, source, written) * (source + written) * parameters
+    if products > limits.products:
+        name = "every figure of honesty" if what == "honesty" else f"the lens {what}"
+        message = (
+            f"{name} of a text of {source} tokens and {written} written ones takes too long to be served "
+            f"(about {products / limits.products:.1f} times what is allowed); take a shorter text, or the command line"
+        )
+        raise RefusedError(422, message, [Mistake(where="text", what="too long for this question")])
+
+
+def refuse_long(ledger: Ledger, limits: Limits) -> None:
+    """Raise if a ledger has more numbers than one answer may hold."""
+    count = sum(step.values.size for step in ledger.steps)
+    if count > limits.numbers:
+        message = f"{count:,} numbers are more than one answer holds ({limits.numbers:,}); take a shorter text"
+        raise RefusedError(422, message, [Mistake(where="text", what="too long to be explained here")])

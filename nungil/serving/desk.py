@@ -1,0 +1,166 @@
+"""Desk: where a request waits for its answer. It knows the models, the queue, the worker, and whether all is well."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from starlette.requests import Request
+
+from nungil.errors import NungilError
+from nungil.serving.keys import Keys
+from nungil.serving.limits import Limits
+from nungil.serving.metrics import Metrics
+from nungil.serving.queue import FullError, Queue, Run, Ticket
+from nungil.serving.refusal import RefusedError
+from nungil.serving.shelf import Shelf
+from nungil.serving.worker import Worker, WorkerDiedError, log, tell_of
+
+MARK = 0.8  # of what may wait: above it the server says that it is not ready, before it turns anybody away
+STUCK = 2.0  # a batch that takes so many deadlines will not end
+SOON, LATE = 1, 60  # seconds after which a client may come again, at least and at most
+
+
+BEGUN = "nungil.begun"  # when a request came, in its scope: its deadline counts from there
+
+
+class GoneError(Exception):
+    """The client has left; nobody is there to answer."""
+
+
+class Desk:
+    """One of each for a server."""
+
+    def __init__(self, limits: Limits, keys: Keys | None = None) -> None:
+        self.limits, self.keys = limits, keys or Keys()
+        self.metrics = Metrics()
+        self.queue = Queue(limits)
+        self.worker = Worker(self.queue, self.metrics)
+        self.draining = False
+        self._shelf: Shelf | None = None
+
+    @property
+    def shelf(self) -> Shelf:
+        """The models, once they are loaded."""
+        if self._shelf is None:
+            raise RefusedError(503, "the models are being loaded; come again in a moment", headers=after(SOON))
+        return self._shelf
+
+    def open(self, shelf: Shelf) -> None:
+        """Begin to answer."""
+        self._shelf = shelf
+        self.worker.start()
+
+    def close(self, seconds: float) -> bool:
+        """Answer what waits, and no more; whether that came to its end."""
+        self.draining = True
+        self.queue.close()
+        return self._shelf is None or self.worker.join(seconds)
+
+    def unready(self) -> str | None:
+        """Why no request should be sent here now, if so."""
+        if self.draining:
+            return "draining"
+        if self._shelf is None:
+            return "loading"
+        if not self.worker.alive:
+            return "the worker is being replaced"
+        if self.worker.busy > STUCK * self.limits.deadline:
+            return "the worker does not come to an end"
+        if self.queue.tokens > MARK * self.limits.waiting:
+            return "too much waits"
+        return None
+
+    async def ask(
+        self, request: Request, run: Run, items: Sequence[tuple[Any, int]], key: Hashable | None = None
+    ) -> list[Any]:
+        """The answer to each item, or a refusal: full, too late, or what was wrong with it."""
+        deadline = request.scope.get(BEGUN, time.monotonic()) + self.limits.deadline
+        ticket = Ticket(run, items, deadline, key)
+        done = asyncio.get_running_loop().create_future()
+        ticket.settled = _telling(asyncio.get_running_loop(), done)
+        self._put(ticket)
+        gone = asyncio.ensure_future(_left(request))
+        try:
+            left = max(0.0, deadline - time.monotonic())
+            await asyncio.wait({done, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            self.queue.drop(ticket)
+        return self._outcome(ticket, gone)
+
+    def _put(self, ticket: Ticket) -> None:
+        if ticket.tokens > self.limits.waiting:
+            message = (
+                f"{ticket.tokens:,} source tokens are more than this server takes at once ({self.limits.waiting:,})"
+            )
+            raise RefusedError(413, message)
+        self.refuse_if_full()
+        try:
+            self.queue.put(ticket)
+        except FullError:
+            raise self._full() from None
+
+    def refuse_if_full(self) -> None:
+        """Raise if nothing more can wait, or would only wait until it is too late and keep others waiting."""
+        if self.queue.tokens >= self.limits.waiting or self._clear() > self.limits.deadline:
+            raise self._full()
+
+    def _full(self) -> RefusedError:
+        self.metrics.dropped("full")
+        wait = min(LATE, max(SOON, math.ceil(self._clear())))
+        return RefusedError(503, "too much waits already; come again later", headers=after(wait))
+
+    def _clear(self) -> float:
+        """Seconds until what waits is done, by what batches took when much waited; 0 if that never was."""
+        return self.queue.tokens / self.metrics.rate if self.metrics.rate else 0.0
+
+    def _outcome(self, ticket: Ticket, gone: "asyncio.Future[None]") -> list[Any]:
+        if ticket.error is not None:
+            raise _refusal(ticket.error)
+        if ticket.complete:
+            return [ticket.answers[place] for place in range(len(ticket.items))]
+        if gone.done() and not gone.cancelled():
+            self.metrics.dropped("client")
+            raise GoneError
+        self.metrics.dropped("deadline")
+        raise RefusedError(504, f"there was no answer within {self.limits.deadline:g} seconds; the work was dropped")
+
+
+def _refusal(error: BaseException) -> BaseException:
+    """What a client is told of an error in the worker: its own mistakes, and of ours only that there was one."""
+    if isinstance(error, RefusedError):
+        return error
+    if isinstance(error, NungilError):
+        return RefusedError(422, str(error))
+    if isinstance(error, WorkerDiedError):
+        return RefusedError(500, "the worker died while it worked on this; it was replaced, and you may ask again")
+    if isinstance(error, MemoryError):
+        return RefusedError(503, "there is not enough memory for this now", headers=after(SOON))
+    log.error("a request failed: %s", tell_of(error))
+    return RefusedError(500, "this is a bug of ours; the server's log says where")
+
+
+def _telling(loop: asyncio.AbstractEventLoop, done: "asyncio.Future[None]") -> Callable[[], None]:
+    def finish() -> None:
+        if not done.done():
+            done.set_result(None)
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the loop is closed: the server has ended, and nobody waits
+            loop.call_soon_threadsafe(finish)
+
+    return tell
+
+
+async def _left(request: Request) -> None:
+    """Until the client has left. Its body was read before, so that nothing else can come."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def after(seconds: int) -> dict[str, str]:
+    """The header that says when to come again."""
+    return {"Retry-After": str(seconds)}

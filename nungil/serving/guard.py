@@ -1,0 +1,182 @@
+"""Guard: what every request passes before anything is read into it. Host, origin, key, size, time.
+
+Nothing of a request is written to the log but its path, if that is one of ours, and its status.
+"""
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nungil.serving.desk import BEGUN, Desk, GoneError
+from nungil.serving.keys import bearer
+from nungil.serving.refusal import RefusedError
+from nungil.serving.worker import log, tell_of
+
+OPEN = ("/livez", "/readyz", "/languages", "/frontend/settings")  # no key is needed for these
+OWN_KEY = ("/translate", "/detect")  # they may have the key in their body, and look for it themselves
+LINGER, MORE = 2.0, 16  # seconds, and bodies, for which a client that sends too much is listened to
+POLICY = (
+    "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "img-src 'self' data: blob:"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class TooLargeError(RefusedError):
+    """More bytes than a request may have."""
+
+
+class Guard:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: ASGIApp, desk: Desk, names: Collection[str] = (), pages: Collection[str] = ()) -> None:
+        self.app, self.desk = app, desk
+        self.names = frozenset(name.lower() for name in names)
+        self.pages = frozenset(pages)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, come what may."""
+        if scope["type"] != "http":
+            return
+        begun, reply = time.monotonic(), Reply(send)
+        try:
+            self._check(scope, Headers(scope=scope))
+            body = await self._body(Headers(scope=scope), receive)
+            if scope["method"] == "POST":
+                self.desk.refuse_if_full()  # before anything is read into it: this must stay cheap
+            scope[BEGUN] = begun
+            await self.app(scope, _replayed(body, receive), reply.send)
+        except TooLargeError as error:
+            await self._too_large(error, receive, reply)
+        except RefusedError as error:
+            await self._refuse(error, scope, receive, reply)
+        except GoneError:
+            reply.status = 499  # as nginx calls it; nobody reads it
+        except Exception as error:  # whatever it is, the client is told no more than that it is ours
+            log.error("a request failed: %s", tell_of(error))
+            await self._refuse(
+                RefusedError(500, "this is a bug of ours; the server's log says where"), scope, receive, reply
+            )
+        finally:
+            self.desk.metrics.answered(scope["path"], reply.status, time.monotonic() - begun)
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = headers.get("host")
+        if host is None or not self._is_ours(host):
+            raise RefusedError(421, "Host: this server does not go by that name; see --name of nungil serve")
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            raise RefusedError(403, "Origin: pages of other sites may not ask here")
+        path = scope["path"]
+        if path in OPEN or path in OWN_KEY or path in self.pages:
+            return
+        if not self.desk.keys.allow(bearer(headers.get("authorization"))):
+            challenge = {"WWW-Authenticate": "Bearer"}
+            raise RefusedError(401, "a key is needed: Authorization: Bearer KEY", headers=challenge)
+
+    def _is_ours(self, host: str) -> bool:
+        """An address in numbers, localhost, or a name that was given: no other site's name can lead here."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        if name == "localhost" or name in self.names:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+        """The whole body, if it is not too large and comes in time."""
+        most = self.desk.limits.body
+        told = headers.get("content-length", "")
+        if told.isascii() and told.isdigit() and int(told[:19]) > most:
+            raise _too_large(most)
+        parts, size, more = [], 0, True
+        try:
+            async with asyncio.timeout(self.desk.limits.sending):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise GoneError
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > most:
+                        raise _too_large(most)
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            message_ = f"the request was not sent whole within {self.desk.limits.sending:g} seconds"
+            raise RefusedError(408, message_, headers={"Connection": "close"}) from None
+        return b"".join(parts)
+
+    async def _refuse(self, error: RefusedError, scope: Scope, receive: Receive, reply: "Reply") -> None:
+        if reply.status == 0:
+            await JSONResponse(error.body(), error.status, error.headers)(scope, receive, reply.send)
+
+    async def _too_large(self, error: RefusedError, receive: Receive, reply: "Reply") -> None:
+        """Answer, and listen for a moment to what still comes: a client that is cut off in its speech hears nothing."""
+        response = JSONResponse(error.body(), error.status, {**error.headers, "Connection": "close"})
+        await reply.send({"type": "http.response.start", "status": error.status, "headers": response.raw_headers})
+        await reply.send({"type": "http.response.body", "body": response.body, "more_body": True})
+        left = MORE * self.desk.limits.body
+        try:
+            async with asyncio.timeout(LINGER):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                        break
+        except TimeoutError:
+            pass
+        await reply.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class Reply:
+    """What is sent back: with the headers that every answer has, and its status remembered."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def send(self, message: Message) -> None:
+        """Send on."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            given = {name.lower() for name, _ in message.get("headers", [])}
+            more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            own = [(name, value) for name, value in more if name not in given]
+            message = {**message, "headers": [*message.get("headers", []), *own]}
+        await self._send(message)
+
+
+def _too_large(most: int) -> TooLargeError:
+    return TooLargeError(413, f"the request is larger than the {most:,} bytes that are taken")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body once, whole, and then whatever comes: the client leaving."""
+    said = False
+
+    async def again() -> dict[str, Any]:
+        nonlocal said
+        if said:
+            return dict(await receive())
+        said = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

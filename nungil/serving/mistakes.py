@@ -1,0 +1,47 @@
+"""What pydantic finds wrong with a request, as people read it: where, and what. What was given is never repeated."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+
+from nungil.errors import did_you_mean
+from nungil.serving.refusal import Mistake, RefusedError
+
+TAGS = {"force", "move", "zero", "flatten", "permute", "swap", "delete", "insert"}
+BODY = "the body"
+
+
+def refusal_of(error: RequestValidationError, known: Sequence[str] = ()) -> RefusedError:
+    """Every mistake of a request at once."""
+    found = [_mistake(detail, known) for detail in error.errors()]
+    first = f"{found[0].where}: {found[0].what}"
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return RefusedError(422, first + more, found)
+
+
+def _mistake(detail: dict[str, Any], known: Sequence[str]) -> Mistake:
+    what, place = str(detail["type"]), [part for part in detail["loc"] if part != "body"]
+    if what == "json_invalid":
+        return Mistake(where=BODY, what=f"not JSON: {detail.get('ctx', {}).get('error', 'it cannot be read')}")
+    if what in ("model_attributes_type", "dict_type", "missing") and not place:
+        return Mistake(where=BODY, what="a JSON object is expected, sent as application/json")
+    where = _where(place)
+    if what == "extra_forbidden":
+        close = did_you_mean(str(place[-1]), known) if len(place) == 1 and known else ""
+        return Mistake(where=where, what="no such field" + (close if close.startswith("; did") else ""))
+    if what == "missing":
+        return Mistake(where=where, what="is missing")
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    return Mistake(where=where, what=message[:1].lower() + message[1:])
+
+
+def _where(place: Sequence[int | str]) -> str:
+    """`changes[0].step`; the classes that pydantic tried are nobody's business."""
+    found = ""
+    for part in place:
+        if isinstance(part, int):
+            found += f"[{part}]"
+        elif part.isidentifier() and part not in TAGS and part not in ("str", "int", "list"):
+            found += f".{part}" if found else part
+    return found or BODY

@@ -1,0 +1,57 @@
+/* Which model reads which text: asked of the server, and shown. */
+
+import { show } from "./looking";
+import { say } from "./say";
+import { models, Refused, ServerKeeper, type ModelInfo } from "./server";
+import { change } from "./state";
+
+export const served: { models: ModelInfo[]; model: ModelInfo | null; text: string } = { models: [], model: null, text: "" };
+let running: AbortController | null = null;
+
+/** What to say when something went wrong; empty when it was only given up for something newer. */
+export function problemOf(error: unknown): string {
+  if (error instanceof DOMException && error.name === "AbortError") return "";
+  if (error instanceof Refused) return error.status === 0 && !error.message ? say("unreachable") : error.message;
+  throw error;
+}
+
+/** Whether the server wants a key. */
+export function wantsKey(error: unknown): boolean {
+  return error instanceof Refused && error.status === 401;
+}
+
+export async function begin(): Promise<void> {
+  served.models = await models();
+  const wanted = new URLSearchParams(window.location.hash.slice(1));
+  served.model = served.models.find(one => one.name === wanted.get("model")) ?? served.models[0] ?? null;
+  served.text = wanted.get("text") || served.model?.examples[0] || "";
+}
+
+/** Look at a text; an older request that still runs is given up. */
+export async function lookAt(text: string): Promise<void> {
+  const { model } = served;
+  served.text = text;
+  running?.abort();
+  running = null;
+  if (model === null || !text.trim()) {
+    change({ busy: false, look: null, view: null, gaze: null, opened: null, problem: "" });
+    return;
+  }
+  const mine = (running = new AbortController());
+  change({ busy: true, problem: "" });
+  try {
+    const keeper = await ServerKeeper.of(model, text, mine.signal);
+    if (running !== mine) return;
+    remember(model.name, text);
+    await show(keeper, keeper.look);
+  } catch (error) {
+    if (running === mine) change({ problem: problemOf(error) });
+  } finally {
+    if (running === mine) change({ busy: false });
+  }
+}
+
+/** The address of the page says what it shows, so that it can be sent to somebody. */
+function remember(model: string, text: string): void {
+  window.history.replaceState(null, "", `#${new URLSearchParams({ model, text })}`);
+}

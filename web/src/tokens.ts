@@ -1,0 +1,46 @@
+/* Tokens: as they can be shown, and as the words that they make. The same rules as nungil/inspection/merging.py. */
+
+const SPACE = "▁";
+const JOINER = "￭";
+const MARKS = new Set(["<pad>", "<sos>", "<eos>"]);
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const SHORT: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** A token as it can be shown on one line: a line break as \n, a terminal's escape as \x1b. */
+export function visible(token: string): string {
+  return token.replace(UNSEEN, letter => {
+    const code = letter.codePointAt(0) ?? 0;
+    const digits = code.toString(16);
+    if (code < 0x100) return SHORT[letter] ?? `\\x${digits.padStart(2, "0")}`;
+    return code < 0x10000 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
+  });
+}
+
+export function isMark(token: string): boolean {
+  return MARKS.has(token);
+}
+
+/** The places of the pieces of each word: ▁ begins one, ￭ goes on with one; marks stand alone. */
+export function wordsOf(tokens: readonly string[]): number[][] {
+  const pieces = tokens.some(token => token.startsWith(SPACE));
+  const words: number[][] = [];
+  tokens.forEach((token, place) => {
+    const goesOn = pieces ? !token.startsWith(SPACE) : token.startsWith(JOINER) && token.length > 1;
+    const before = tokens[place - 1];
+    const last = words.at(-1);
+    if (goesOn && last && before !== undefined && !isMark(before) && !isMark(token)) last.push(place);
+    else words.push([place]);
+  });
+  return words;
+}
+
+export function wordsWithoutMarks(tokens: readonly string[]): number[][] {
+  return wordsOf(tokens).filter(word => !isMark(tokens[word[0] ?? 0] ?? ""));
+}
+
+/** The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is. */
+export function spell(tokens: readonly string[], word: readonly number[]): string {
+  const [first = "", ...rest] = word.map(place => tokens[place] ?? "");
+  const joined = first + rest.map(part => (part.length > 1 && part.startsWith(JOINER) ? part.slice(1) : part)).join("");
+  return (joined.startsWith(SPACE) ? joined.slice(1) : joined) || joined;
+}
