@@ -19,6 +19,7 @@ from nungil.cli import (
     look,
     resume,
     score,
+    study,
     train,
     translate,
 )
@@ -49,6 +50,7 @@ app.command("score")(score.score)
 app.command("align")(align.align)
 app.command("look", cls=Sectioned, help=look.HELP)(look.look)
 app.command("explain")(explain.explain)
+app.command("study")(study.study)
 app.command("export")(export.export)
 app.command("check")(check.check)
 app.add_typer(data.app, name="data")
