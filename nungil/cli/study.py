@@ -72,10 +72,11 @@ def _plan(names: list[str], asked: "Asked") -> None:
 
 def _one(name: str, asked: "Asked") -> None:
     from nungil.studies.conduct import study as conduct
+    from nungil.studies.finding import VERDICTS
 
     found = conduct(name, asked, say)
     write(found.finding.answer)
-    write(f"The claim {found.finding.verdict} in this measurement.")
+    write(VERDICTS[found.finding.verdict])
     say(f"The report, its figures (PDF, PNG) and results (CSV, TeX) are in {found.report.parent}")
     say(f"Next: open {quote(str(found.report))}")
 

@@ -25,7 +25,7 @@ def recurrent(name: str, *, frozen: bool = False, **chosen: object) -> Arm:
 
 def transformer(name: str, **chosen: object) -> Arm:
     """A small Transformer."""
-    small: dict[str, object] = {"width": 64, "heads": 4, "feed_forward": 128, "encoder_layers": 2, "decoder_layers": 2}
+    small: dict[str, object] = {"width": 64, "heads": 4, "feed_forward": 128, "encoder_layers": 1, "decoder_layers": 1}
     return Arm(name, TransformerSettings.model_validate({"dropout": 0.1, **small, **chosen}))
 
 

@@ -12,9 +12,10 @@ from nungil.studies.claims import CLAIMS, EVERYTHING
 from nungil.studies.extras import check_extras
 from nungil.studies.finding import Finding
 from nungil.studies.job import Record
+from nungil.studies.material import Material
 from nungil.studies.plan import Plan, make_plan, spell
 from nungil.studies.report import Account, write_overview, write_report
-from nungil.studies.runner import Ledger, cores, run
+from nungil.studies.runner import Ledger, complete, cores, run
 from nungil.studies.scale import FULL_SEEDS, QUICK_SEEDS, Scale
 from nungil.studies.statistics import Results
 from nungil.studies.study import Study, best_rate, material_of, study_named
@@ -68,7 +69,7 @@ def planned(name: str, asked: Asked, scale: Scale | None = None, processes: int 
 
 def study(name: str, asked: Asked, say: Say, *, scale: Scale | None = None, processes: int | None = None) -> Studied:
     """Run what is not done yet, and write the report."""
-    account = _account(name, asked, say, asked.folder(name), (scale, processes))
+    account = account_of(name, asked, say, asked.folder(name), (scale, processes))
     report = write_report(account, asked.folder(name))
     return Studied(account.finding, report)
 
@@ -81,14 +82,17 @@ def study_all(asked: Asked, say: Say) -> tuple[list[Account], Path]:
     accounts = []
     for number, name in enumerate(CLAIMS, start=1):
         say(f"{name}, {number} of {len(CLAIMS)}")
-        account = _account(name, asked, say, folder / name, (None, None))
+        account = account_of(name, asked, say, folder / name, (None, None))
         write_report(account, folder / name)
         say(account.finding.answer)
         accounts.append(account)
     return accounts, write_overview(accounts, folder)
 
 
-def _account(name: str, asked: Asked, say: Say, folder: Path, sizes: tuple[Scale | None, int | None]) -> Account:
+def account_of(
+    name: str, asked: Asked, say: Say, folder: Path, sizes: tuple[Scale | None, int | None] = (None, None)
+) -> Account:
+    """Run what is not done yet, and work the answer out; nothing is written but the runs."""
     check_extras()
     found, begun = study_named(name), time.monotonic()
     scale = sizes[0] or found.scale(asked.quick)
@@ -98,26 +102,31 @@ def _account(name: str, asked: Asked, say: Say, folder: Path, sizes: tuple[Scale
         **{"scale": {key: value for key, value in asdict(scale).items() if key != "quick"}},
     }
     ledger = Ledger(folder, wanted)
-    say(f"Measuring how long each arm takes, on {material.origin} …")
-    plan = planned(name, asked, scale, sizes[1])
-    for line in plan.lines():
-        say(line)
-    records = run(found, plan, ledger, asked.files, say)
-    say(f"Done in {spell(time.monotonic() - begun)}.")
+    records = complete(found, scale, asked.count, ledger)
+    if records is not None:
+        say(f"All {len(records)} runs are done already; the report is written anew.")
+    else:
+        say(f"Measuring how long each arm takes, on {material.origin} …")
+        plan = planned(name, asked, scale, sizes[1])
+        for line in plan.lines():
+            say(line)
+        records = run(found, plan, ledger, asked.files, say)
+        say(f"Done in {spell(time.monotonic() - begun)}.")
     results = Results(records)
-    facts = tuple(_facts(found, plan, records, asked.files))
+    facts = tuple(_facts(found, scale, records, material))
     return Account(found.claim, found.method, found.answer(results), tuple(records), facts, asked.command(name))
 
 
-def _facts(found: Study, plan: Plan, records: list[Record], files: tuple[str, ...]) -> list[tuple[str, str]]:
-    material, scale = material_of(found.name, plan.scale, files), plan.scale
+def _facts(found: Study, scale: Scale, records: list[Record], material: Material) -> list[tuple[str, str]]:
+    seeds = len({one.job.seed for one in records if one.job.stage == "main"})
     swept = [one for one in records if one.job.stage == "sweep"]
-    rates = ", ".join(f"{arm.name} {best_rate(arm.name, swept):g}" for arm in found.arms() if arm.model is not None)
+    trained = [arm.name for arm in found.arms() if arm.model is not None] if swept else []
+    rates = ", ".join(f"{name} {best_rate(name, swept):g}" for name in trained)
     facts = [
         ("one budget", found.budget),
         ("data", f"{material.origin}; {len(material.train):,} sentences to train on"),
         ("test", f"{len(material.test):,} sentences that training never saw"),
-        ("seeds", f"{plan.seeds}; the corpus is the same for all, weights, order and dropout differ"),
+        ("seeds", f"{seeds}; the corpus is the same for all, weights, order and dropout differ"),
     ]
     if swept:
         facts += [

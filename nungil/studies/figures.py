@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)), (0, (8, 2)), (0, (3, 3)))
 GREYS = ("0.05", "0.35", "0.55", "0.2", "0.65", "0.45", "0.1", "0.5")
-WIDE, ROW, LEAST_HIGH, HIGH = 6.4, 0.34, 2.2, 3.8  # inches
+WIDE, ROW, LEAST_HIGH, HIGH = 7.2, 0.34, 2.2, 3.8  # inches
 DOTS = 160
 FONT = "DejaVu Sans"  # comes with matplotlib
 
@@ -65,8 +65,8 @@ def _lines(axes: "Axes", chart: Chart) -> None:
         axes.minorticks_off()
     if chart.log_up:
         axes.set_yscale("log")
-    elif all(point.low >= 0 for series in chart.series for point in series.points):
-        axes.set_ylim(bottom=0)
+    elif all(point.y >= 0 for series in chart.series for point in series.points):
+        axes.set_ylim(bottom=0)  # no figure that is never negative has a mean below it
     if chart.rule is not None:
         name, level = chart.rule
         axes.axhline(level, color="0.4", linewidth=0.8, linestyle=(0, (2, 3)), label=name)
@@ -74,7 +74,7 @@ def _lines(axes: "Axes", chart: Chart) -> None:
     axes.set_ylabel(chart.up, fontsize=9, parse_math=False)
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(fontsize=8, frameon=False, loc="best")
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _dots(axes: "Axes", chart: Chart) -> None:

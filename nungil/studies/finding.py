@@ -7,6 +7,12 @@ from typing import Literal, NamedTuple
 from nungil.studies.statistics import Comparison, Estimate
 
 Verdict = Literal["holds", "does not hold", "holds in part", "cannot be told"]
+VERDICTS: dict[Verdict, str] = {
+    "holds": "In this measurement the claim holds.",
+    "does not hold": "In this measurement the claim does not hold.",
+    "holds in part": "In this measurement the claim holds in part.",
+    "cannot be told": "This measurement cannot tell whether the claim holds.",
+}
 
 
 class Point(NamedTuple):

@@ -16,7 +16,7 @@ from nungil.studies.statistics import Comparison, Quantity, Results, holm
 from nungil.studies.study import Measured, Study
 
 PLAIN, ATTENTION, TRANSFORMER = "plain seq2seq", "with attention", "Transformer"
-GROUPS = ((3, 5), (6, 10), (11, 15), (16, 20), (21, 30))
+GROUPS = ((3, 4), (5, 6), (7, 9), (10, 14), (15, 20))
 PARTS = 4  # groups of a user's data, as many sentences in each
 FOUND = "found"
 
@@ -36,8 +36,8 @@ class LengthStudy(Study):
     def scale(self, quick: bool) -> Scale:
         """How large it is."""
         if quick:
-            return Scale(quick, pairs=8_000, lengths=(3, 30), tests=250, updates=500, sweep_updates=200, batch=768)
-        return Scale(quick, pairs=20_000, lengths=(3, 30), tests=500, updates=2_000, sweep_updates=600, batch=1_024)
+            return Scale(quick, pairs=12_000, lengths=(3, 20), tests=250, updates=1_200, sweep_updates=300)
+        return Scale(quick, pairs=20_000, lengths=(3, 20), tests=500, updates=4_000, sweep_updates=800)
 
     def arms(self) -> tuple[Arm, ...]:
         """Without, with, and nothing but attention."""
@@ -117,18 +117,18 @@ def _details(results: Results, compared: Sequence[Comparison]) -> tuple[str, ...
     falls, transformer_falls, long_ones, early = compared
     first, last = (results.estimate(PLAIN, f"{FOUND}/{quarter}").mean for quarter in (QUARTERS[0], QUARTERS[3]))
     lost = (
-        "so early words are lost more"
+        "early words are lost more"
         if early.stands and early.difference > 0
-        else "so it is the late words that are lost more"
+        else "it is the late words that are lost more"
         if early.stands
-        else "and no difference can be told between them"
+        else "no difference can be told between them"
     )
     return (
         f"Without attention it falls by so much more than with it: {told(falls, ' BLEU')}; than a Transformer: "
         f"{told(transformer_falls, ' BLEU')}.",
         f"On the longest sentences attention adds {told(long_ones, ' BLEU')}.",
         f"Are early words lost? Of long sentences, the plain network finds {number(first)}% of the words that come "
-        f"from the first quarter of the source, and {number(last)}% of those from the last ({chance(early.p)}), {lost}.",
+        f"from the first quarter of the source, and {number(last)}% of those from the last, {chance(early.p)}: {lost}.",
     )
 
 

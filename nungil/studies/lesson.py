@@ -53,6 +53,7 @@ class Trained:
     seconds: float
     predictions_per_second: float
     validation: float | None
+    seed: int = 0
 
 
 Batch = PairBatch | LabelledBatch
@@ -127,7 +128,7 @@ def teach(arm: Arm, material: Material, course: Course) -> Trained:
     model.eval()
     seconds *= course.updates / max(1, course.updates - WAKING)
     speed = predictions / seconds if seconds else 0.0
-    return Trained(arm, model, parameter_count(model), course.updates, seconds, speed, validation)
+    return Trained(arm, model, parameter_count(model), course.updates, seconds, speed, validation, course.seed)
 
 
 def loss_of(model: Model) -> Callable[[Batch], Loss]:

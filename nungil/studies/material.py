@@ -1,6 +1,7 @@
 """Material: the sentences that a study trains and tests on, from snow or from a user's files. No torch."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,6 +15,7 @@ from nungil.scoring.alignment import parse_links
 from nungil.studies.scale import Scale
 from nungil.text.cleaning import CleaningSettings
 from nungil.text.snow.corpus import Made, SnowPair, Split, make, turned
+from nungil.text.snow.pieces import Mark
 from nungil.text.snow.senses import sense_examples
 from nungil.text.source import Task
 from nungil.text.tokenizers.train import Sample, Tokenizers, TokenizerSettings, train_tokenizers
@@ -31,6 +33,8 @@ class Homonym(NamedTuple):
     sense: str
     right: str  # the English that is linked to it
     distance: int
+    rivals: frozenset[str] = frozenset()  # English of its other senses
+    common: bool = False  # whether this is the sense that it mostly has in training
 
 
 class Sentence(NamedTuple):
@@ -95,9 +99,10 @@ def snow(scale: Scale, *, turn: bool = False, groups: Sequence[tuple[int, int]] 
 def snow_homonyms(scale: Scale) -> Material:
     """Snow from Korean to English; each test sentence has one homonym whose sense is settled by a word in it."""
     whole = snow(scale, turn=True)
+    known = _senses(make(scale.pairs, CORPUS_SEED, scale.lengths, "train"))
     settled = (one for one in _endless_tests(scale) if len(one.marks) == 1 and one.marks[0].deciders)
-    test = tuple(islice((found for one in settled if (found := _homonym(one)) is not None), scale.tests))
-    return replace(whole, test=test)
+    test = tuple(islice((found for one in settled if (found := _homonym(one, known)) is not None), scale.tests))
+    return replace(whole, test=test, origin=f"{whole.origin}; each test sentence has one homonym")
 
 
 def snow_senses(scale: Scale) -> Material:
@@ -193,14 +198,33 @@ def _endless_tests(scale: Scale) -> Iterable[Made]:
     return make(10**9, CORPUS_SEED + 1, scale.lengths, "test")
 
 
-def _homonym(one: Made) -> Sentence | None:
+Senses = dict[str, dict[str, Counter[str]]]  # of each homonym, of each sense: the English words for it
+
+
+def _senses(pairs: Iterable[Made]) -> Senses:
+    found: Senses = {}
+    for one in pairs:
+        for mark in one.marks:
+            word = _english(one, mark)
+            if word:
+                found.setdefault(mark.homonym, {}).setdefault(mark.sense, Counter())[word] += 1
+    return found
+
+
+def _english(one: Made, mark: Mark) -> str:
+    """The English word that a homonym is linked to."""
+    linked = sorted(source for source, target in parse_links(one.pair.links).sure if target == mark.position)
+    return one.pair.english.split()[linked[-1]].strip(",").lower() if linked else ""
+
+
+def _homonym(one: Made, known: Senses) -> Sentence | None:
     """The sentence from Korean to English, if its homonym has an English word of its own."""
     (mark,) = one.marks
-    english = one.pair.english.split()
-    linked = sorted(source for source, target in parse_links(one.pair.links).sure if target == mark.position)
-    if not linked:
+    right, senses = _english(one, mark), known.get(mark.homonym, {})
+    if not right or mark.sense not in senses:
         return None
     distance = min(abs(place - mark.position) for place in mark.deciders)
-    right = english[linked[-1]].strip(",").lower()
-    known = Homonym(mark.homonym, mark.sense, right, distance)
-    return _sentence(turned(one.pair))._replace(homonym=known)
+    rivals = frozenset(word for sense, words in senses.items() if sense != mark.sense for word in words) - {right}
+    common = max(senses, key=lambda sense: senses[sense].total()) == mark.sense
+    homonym = Homonym(mark.homonym, mark.sense, right, distance, rivals, common)
+    return _sentence(turned(one.pair))._replace(homonym=homonym)

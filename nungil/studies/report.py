@@ -12,7 +12,7 @@ from pathlib import Path
 from nungil import __version__
 from nungil.studies.claims import Claim
 from nungil.studies.figures import draw
-from nungil.studies.finding import Chart, Finding, Table, comparison_table
+from nungil.studies.finding import VERDICTS, Chart, Finding, Table, comparison_table
 from nungil.studies.job import Record
 from nungil.studies.tables import to_csv, to_tex
 from nungil.text.atomic import whole_bytes
@@ -88,8 +88,8 @@ def section(account: Account) -> str:
     parts = [
         f'<h1 id="{_text(claim.name)}">{_text(claim.name)}</h1>',
         f'<p class="answer">{_text(finding.answer)}</p>',
-        f'<p>The claim: “{_text(claim.said)}” ({_text(claim.by)}). <span class="verdict">In this measurement it '
-        f"{_text(finding.verdict)}.</span></p>",
+        f'<p>The claim: “{_text(claim.said)}” ({_text(claim.by)}). <span class="verdict">'
+        f"{_text(VERDICTS[finding.verdict])}</span></p>",
         *(f"<p>{_text(detail)}</p>" for detail in finding.details),
         *(_figure(chart) for chart in finding.charts),
         *(_table(table) for table in _tables(finding)),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from nungil.runs.interrupt import Interrupt
 from nungil.settings import parse_json
 from nungil.studies.job import Job, Record, read_record, write_record
 from nungil.studies.plan import Plan, spell
+from nungil.studies.scale import Scale
 from nungil.studies.study import Bench, Study, best_rate
 from nungil.text.atomic import whole_bytes
 
@@ -88,18 +88,27 @@ def run(study: Study, plan: Plan, ledger: Ledger, files: tuple[str, ...], say: S
     return [*swept, *ledger.of(main)]
 
 
+def complete(study: Study, scale: Scale, seeds: int, ledger: Ledger) -> list[Record] | None:
+    """Every run of a study that is done already, or None where one is missing."""
+    sweep = study.sweep_jobs(scale)
+    if not all(map(ledger.done, sweep)):
+        return None
+    main = study.main_jobs(seeds, ledger.of(sweep))
+    return ledger.of([*sweep, *main]) if all(map(ledger.done, main)) else None
+
+
 class _Watch:
     """Says what is left, by how the time that runs took compares with what the plan said."""
 
     def __init__(self, plan: Plan, say: Say) -> None:
         self.plan, self.say = plan, say
-        self.begun = time.monotonic()
-        self._meant, self._total = 0.0, len(plan.sweep) + len(plan.main)
+        self._meant = self._took = 0.0
 
     def tell(self, record: Record, left: Sequence[Job]) -> None:
         """One run is done."""
-        self._meant += self.plan.seconds_of(record.job) / self.plan.processes
-        slower = (time.monotonic() - self.begun) / max(1e-9, self._meant)
+        self._meant += self.plan.seconds_of(record.job)
+        self._took += record.seconds + record.examined
+        slower = self._took / max(1e-9, self._meant)
         left_seconds = self.plan.left(left) * slower if left else 0.0
         loss = "" if record.validation is None else f", validation loss {record.validation:.2f}"
         rest = f"{len(left)} runs left, about {spell(left_seconds)}" if left else "none left"

@@ -18,7 +18,7 @@ class Scale:
     updates: int = 600
     sweep_updates: int = 300
     batch: int = 512  # positions of a batch, padding included
-    rates: tuple[float, ...] = (0.003, 0.01)
+    rates: tuple[float, ...] = (0.005, 0.015)
     longest: int = 60  # tokens of a side; longer records of a user's data are left out
 
     @property
