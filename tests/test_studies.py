@@ -151,7 +151,8 @@ def length_runs(plain, attention, found):
     made = []
     for arm, (short, long) in arms.items():
         quarters = dict(zip(("first", "second", "third", "last"), (found[0], 50, 50, found[1]), strict=True))
-        tallies = {"BLEU/3–5": around(bleu, short), "BLEU/21–30": around(bleu, long, 0.4)}
+        tallies = {"BLEU/3–5": around(bleu, 40), "BLEU/21–30": around(bleu, 30)}
+        tallies |= {"words/3–5": around(share, short), "words/21–30": around(share, long, 0.4)}
         tallies |= {f"found/{name}": around(share, value) for name, value in quarters.items()}
         tallies["found/first"] = around(share, found[0], 0.7)
         made += runs(arm, tallies=tallies)
@@ -170,9 +171,9 @@ def length_runs(plain, attention, found):
 def test_length_answers_what_its_runs_say(plain, attention, found, verdict, lost):
     answered = study_named("length").answer(length_runs(plain, attention, found))
     assert answered.verdict == verdict
-    assert f"from {plain[0]}.0 to {plain[1]}.0 without attention" in answered.answer
+    assert f"from {plain[0]}.0% to {plain[1]}.0% without attention" in answered.answer
     less = "less than" if verdict.startswith("holds") else "no less than"
-    assert f"with attention it falls {less} without" in answered.answer
+    assert f"with attention they fall {less} without" in answered.answer
     assert lost in answered.details[2]
 
 
@@ -402,7 +403,7 @@ def test_all_studies_are_of_snow():
 def test_a_missing_package_raises_the_right_error(monkeypatch):
     from nungil.studies.extras import needed
 
-    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     with pytest.raises(
         ResourceError, match=r"needs scikit-learn, which is not installed: pip install 'nungil\[study\]'"
     ):

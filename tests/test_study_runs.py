@@ -12,7 +12,7 @@ import torch
 from command import invoke
 
 from nungil.attention import Dot, Score
-from nungil.errors import CorpusError, UsageError
+from nungil.errors import CorpusError, DivergedError, UsageError
 from nungil.model import scores
 from nungil.model.scores import ScoreSettings, build_score
 from nungil.studies import looking, parallel
@@ -21,6 +21,7 @@ from nungil.studies.claims import CLAIMS
 from nungil.studies.conduct import Asked, account_of, planned, study, study_all
 from nungil.studies.gradient import BINS, by_distance, gradients
 from nungil.studies.homonyms import is_right
+from nungil.studies.job import Job
 from nungil.studies.lesson import Course, Desk, build, teach
 from nungil.studies.material import given, snow, snow_homonyms, snow_senses
 from nungil.studies.scale import Scale
@@ -102,7 +103,7 @@ def test_all_studies_make_one_report(tmp_path, monkeypatch):
     monkeypatch.setattr("nungil.studies.conduct.CLAIMS", {name: CLAIMS[name] for name in ("order", "classifier")})
     for name in ("order", "classifier"):
         monkeypatch.setattr(type(study_named(name)), "scale", lambda _, quick: tiny_of(quick))
-    accounts, report = study_all(Asked(quick=True, out=tmp_path, seeds=2), nobody)
+    accounts, report = study_all(Asked(quick=True, out=tmp_path, seeds=2), nobody, 1)
     page = report.read_text()
     for one in accounts:
         assert f'href="#{one.claim.name}"' in page
@@ -210,10 +211,19 @@ def test_frozen_embeddings_stay_as_they_were_drawn():
         assert torch.equal(before, after) == frozen
 
 
-def test_a_rate_that_diverges_is_a_result_of_the_sweep():
+def test_a_rate_that_diverges_is_a_result_of_the_sweep_and_ends_a_run_that_counts(monkeypatch):
+    def diverging(*_):
+        raise DivergedError("the gradient was not finite")
+        yield
+
+    monkeypatch.setattr("nungil.studies.lesson.train", diverging)
     material = snow(SCALE)
-    found = teach(recurrent("x", width=16, embedding=8), material, Course(14, 1e38, 1, 256))
-    assert found.validation is None
+    assert teach(recurrent("x", width=16, embedding=8), material, Course(14, 10.0, 1, 256)).validation is None
+    job = Job(arm="with positions", seed=1, rate=10.0)
+    swept = study_named("order").perform(job.model_copy(update={"stage": "sweep"}), SCALE, material)
+    assert swept.validation is None
+    with pytest.raises(DivergedError, match="with positions, seed 1: training diverged at a rate of 10"):
+        study_named("order").perform(job, SCALE, material)
 
 
 def test_gradients_are_those_of_one_step_at_one_word():
@@ -226,7 +236,7 @@ def test_gradients_are_those_of_one_step_at_one_word():
 
     def log_prob(moved):
         decoded = model.decode(batch.target_in, model.begin(model.encoder(moved, batch.source_keep)))
-        return model.logits(decoded.features).log_softmax(-1)[1, 2, batch.target_out[1, 2]]
+        return model.logits(decoded.features).log_softmax(-1)[1, 2, batch.target_out[1, 2]].detach()
 
     slope = []
     for place in range(vectors.shape[2]):

@@ -74,7 +74,7 @@ def study(name: str, asked: Asked, say: Say, *, scale: Scale | None = None, proc
     return Studied(account.finding, report)
 
 
-def study_all(asked: Asked, say: Say) -> tuple[list[Account], Path]:
+def study_all(asked: Asked, say: Say, processes: int | None = None) -> tuple[list[Account], Path]:
     """Every study, each in a folder of its own, and one report of them."""
     if asked.files:
         raise UsageError("nungil study all is about snow, since some studies need what only snow has; leave out --data")
@@ -82,7 +82,7 @@ def study_all(asked: Asked, say: Say) -> tuple[list[Account], Path]:
     accounts = []
     for number, name in enumerate(CLAIMS, start=1):
         say(f"{name}, {number} of {len(CLAIMS)}")
-        account = account_of(name, asked, say, folder / name, (None, None))
+        account = account_of(name, asked, say, folder / name, (None, processes))
         write_report(account, folder / name)
         say(account.finding.answer)
         accounts.append(account)

@@ -17,8 +17,9 @@ from nungil.studies.study import Measured, Study
 
 PLAIN, ATTENTION, TRANSFORMER = "plain seq2seq", "with attention", "Transformer"
 GROUPS = ((3, 4), (5, 6), (7, 9), (10, 14), (15, 20))
+TITLES = {"words": "Words found, %", "BLEU": "BLEU"}
 PARTS = 4  # groups of a user's data, as many sentences in each
-FOUND = "found"
+FOUND, WORDS = "found", "words"  # by place, and by length
 
 
 class LengthStudy(Study):
@@ -28,9 +29,9 @@ class LengthStudy(Study):
     method = (
         "A GRU encoder-decoder that reads from left to right, as in the posts, without attention and with it (Luong's "
         "general score), and a Transformer are trained on sentences of all lengths and tested on as many of each "
-        "length. Quality is BLEU. Of the longer half, the words of the right translation are sorted by the quarter of "
-        "the source they come from (by gold links; of other data by their own quarter), and those found in the "
-        "translation are counted."
+        "length. Counted are the words of the right translation that are found in the one that was made, and BLEU, "
+        "which is near 0 for whatever has no four words in a row. Of the longer half, the words are sorted by the "
+        "quarter of the source that they come from (by gold links; of other data by their own quarter)."
     )
 
     def scale(self, quick: bool) -> Scale:
@@ -54,18 +55,19 @@ class LengthStudy(Study):
     def measure(self, trained: Trained, material: Material) -> Measured:
         """BLEU by length, and words found by their place."""
         found = translate(trained, material)
-        tallies = {**quality(found.texts, material), **_by_place(found.texts, material)}
+        tallies = {**quality(found.texts, material), **_by_length(found.texts, material)}
+        tallies |= _by_place(found.texts, material)
         return Measured(tallies, {"sentences per second": found.per_second})
 
     def answer(self, results: Results) -> Finding:
         """Does attention keep what is lost with length?"""
         groups = [name.removeprefix("BLEU/") for name in results.names("BLEU/")]
-        fall: Quantity = {f"BLEU/{groups[0]}": 1.0, f"BLEU/{groups[-1]}": -1.0}
+        fall: Quantity = {f"{WORDS}/{groups[0]}": 1.0, f"{WORDS}/{groups[-1]}": -1.0}
         early: Quantity = {f"{FOUND}/{QUARTERS[3]}": 1.0, f"{FOUND}/{QUARTERS[0]}": -1.0}
         compared = holm(
             [
                 *(results.compare(PLAIN, arm, fall, "fall with length") for arm in (ATTENTION, TRANSFORMER)),
-                results.compare(ATTENTION, PLAIN, f"BLEU/{groups[-1]}", f"BLEU at {groups[-1]} words"),
+                results.compare(ATTENTION, PLAIN, f"{WORDS}/{groups[-1]}", f"words found at {groups[-1]} words"),
                 results.against(PLAIN, early, 0.0, "last less first quarter found", "none"),
             ]
         )
@@ -74,8 +76,8 @@ class LengthStudy(Study):
             _sentence(results, groups, fall),
             verdict,
             _details(results, compared),
-            (_length_table(results, groups), _place_table(results)),
-            (_length_chart(results, groups), _place_chart(results)),
+            (*(_length_table(results, groups, what) for what in (WORDS, "BLEU")), _place_table(results)),
+            (*(_length_chart(results, groups, what) for what in (WORDS, "BLEU")), _place_chart(results)),
             tuple(compared),
             LIMITS,
         )
@@ -101,15 +103,15 @@ def _verdict(compared: Sequence[Comparison]) -> Verdict:
 
 def _sentence(results: Results, groups: Sequence[str], fall: Quantity) -> str:
     def way(arm: str) -> str:
-        short, long = (results.estimate(arm, f"BLEU/{group}").mean for group in (groups[0], groups[-1]))
-        return f"from {number(short)} to {number(long)}"
+        short, long = (results.estimate(arm, f"{WORDS}/{group}").mean for group in (groups[0], groups[-1]))
+        return f"from {number(short)}% to {number(long)}%"
 
     words = f"from sentences of {groups[0]} words to those of {groups[-1]}"
     falls = {arm: results.estimate(arm, fall).mean for arm in (PLAIN, ATTENTION)}
     less = "less" if falls[ATTENTION] < falls[PLAIN] else "no less"
     return (
-        f"BLEU goes {way(PLAIN)} without attention, {way(ATTENTION)} with it, and {way(TRANSFORMER)} with a "
-        f"Transformer, {words}: with attention it falls {less} than without."
+        f"The words that are found go {way(PLAIN)} without attention, {way(ATTENTION)} with it, and "
+        f"{way(TRANSFORMER)} with a Transformer, {words}: with attention they fall {less} than without."
     )
 
 
@@ -124,20 +126,22 @@ def _details(results: Results, compared: Sequence[Comparison]) -> tuple[str, ...
         else "no difference can be told between them"
     )
     return (
-        f"Without attention it falls by so much more than with it: {told(falls, ' BLEU')}; than a Transformer: "
-        f"{told(transformer_falls, ' BLEU')}.",
-        f"On the longest sentences attention adds {told(long_ones, ' BLEU')}.",
+        f"Without attention they fall by so much more than with it: {told(falls, ' points')}; than a Transformer: "
+        f"{told(transformer_falls, ' points')}.",
+        f"On the longest sentences attention adds {told(long_ones, ' points')}.",
         f"Are early words lost? Of long sentences, the plain network finds {number(first)}% of the words that come "
         f"from the first quarter of the source, and {number(last)}% of those from the last, {chance(early.p)}: {lost}.",
     )
 
 
-def _length_table(results: Results, groups: Sequence[str]) -> Table:
+def _length_table(results: Results, groups: Sequence[str], what: str) -> Table:
     rows = []
     for arm in results.arms:
-        found = [results.estimate(arm, f"BLEU/{group}") for group in groups]
+        found = [results.estimate(arm, f"{what}/{group}") for group in groups]
         rows.append((arm, *(f"{number(one.mean)} ±{number(one.seeds.high - one.mean)}" for one in found)))
-    return Table("BLEU by words of the source", ("arm", *groups), tuple(rows), "± is the 95% interval over seeds.")
+    return Table(
+        f"{TITLES[what]}, by words of the source", ("arm", *groups), tuple(rows), "± is the 95% interval over seeds."
+    )
 
 
 def _place_table(results: Results) -> Table:
@@ -149,14 +153,13 @@ def _place_table(results: Results) -> Table:
     return Table("Words found, %, by the quarter of the source they come from", ("arm", *QUARTERS), tuple(rows), note)
 
 
-def _length_chart(results: Results, groups: Sequence[str]) -> Chart:
+def _length_chart(results: Results, groups: Sequence[str], what: str) -> Chart:
     series = tuple(
-        Series(arm, tuple(point(group, results.estimate(arm, f"BLEU/{group}")) for group in groups))
+        Series(arm, tuple(point(group, results.estimate(arm, f"{what}/{group}")) for group in groups))
         for arm in results.arms
     )
-    return Chart(
-        "length-bleu", "Quality by length", "words of the source", "BLEU", series, note="Bars: 95% over seeds."
-    )
+    stem, up = f"length-{what.lower()}", TITLES[what]
+    return Chart(stem, "Quality by length", "words of the source", up, series, note="Bars: 95% over seeds.")
 
 
 def _place_chart(results: Results) -> Chart:
@@ -166,6 +169,19 @@ def _place_chart(results: Results) -> Chart:
     series = tuple(Series(arm, points(arm)) for arm in results.arms)
     title, across = "Words of long sentences that are found, by their place", "quarter of the source"
     return Chart("length-place", title, across, "words found, %", series, note="Bars: 95% over seeds.")
+
+
+def _by_length(texts: Sequence[str], material: Material) -> dict[str, Tally]:
+    """Of the sentences of each group: words that are found, and that there are."""
+    right = [one.target for one in material.test]
+    counts = token_places(right, texts, reference_quarters(right)).sum(axis=1)
+    groups = dict.fromkeys(one.group for one in material.test)
+    return {
+        f"{WORDS}/{group}": tally(
+            "share", [row for row, one in zip(counts.tolist(), material.test, strict=True) if one.group == group]
+        )
+        for group in groups
+    }
 
 
 def _by_place(texts: Sequence[str], material: Material) -> dict[str, Tally]:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 FULL_MINUTES, QUICK_MINUTES = 20, 3
 FULL_SEEDS, QUICK_SEEDS = 5, 3
-PROBE_UPDATES, PROBE_SHARE = 3, 8  # of a run that only tells how long others take: updates, and one in so many tests
+# Of a run that only tells how long others take: updates, one in so many tests, but so many at least.
+PROBE_UPDATES, PROBE_SHARE, LEAST_TESTS = 3, 8, 6
 
 
 @dataclass(frozen=True)
@@ -28,5 +29,5 @@ class Scale:
 
     def probe(self) -> "Scale":
         """The same for a run that only tells how long others take."""
-        tests = max(1, self.tests // PROBE_SHARE)
+        tests = max(LEAST_TESTS, self.tests // PROBE_SHARE)
         return replace(self, updates=PROBE_UPDATES, sweep_updates=PROBE_UPDATES, tests=tests)
