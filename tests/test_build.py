@@ -99,7 +99,7 @@ def test_several_processes_answer_in_order(count):
 
 @pytest.mark.parametrize("after", [0, 1, 5])
 def test_a_process_that_is_killed_ends_the_work_and_does_not_hang(after):
-    with pytest.raises(ResourceError, match="a process that cut text into tokens was killed"):
+    with pytest.raises(ResourceError, match="a process that worked for this one was killed"):
         list(map_in_order(_square, [*range(after), "die", *range(9)], 2))
 
 

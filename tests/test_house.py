@@ -48,6 +48,8 @@ TORCH_FREE = [
     "inspection/difference.py",
     "inspection/honesty.py",
     "inspection/badge.py",
+    *(f"studies/{name}.py" for name in ("claims", "scale", "job", "extras", "material", "statistics", "finding")),
+    *(f"studies/{name}.py" for name in ("common", "figures", "tables", "report")),
 ]
 
 

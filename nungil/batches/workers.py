@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import ModuleType
@@ -21,13 +21,14 @@ from nungil.errors import ResourceError
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+MOMENT = 0.5  # seconds without an answer after which the reader may look around
 
 
 class Worker(Generic[Item, Answer]):
     """One process, and the pipe to it."""
 
     def __init__(self, context: "ForkContext | SpawnContext", function: Callable[[Item], Answer]) -> None:
-        self._pipe, theirs = context.Pipe()
+        self.pipe, theirs = context.Pipe()
         self._process: BaseProcess = context.Process(target=_work, args=(function, theirs), daemon=True)
         with _nameless_main():
             self._process.start()
@@ -36,14 +37,14 @@ class Worker(Generic[Item, Answer]):
     def give(self, item: Item) -> None:
         """Hand over an item; the answer to the one before must have been taken."""
         try:
-            self._pipe.send(item)
+            self.pipe.send(item)
         except (BrokenPipeError, ConnectionResetError):
             raise _died() from None
 
     def take(self) -> Answer:
         """Wait for the answer. An error of the function is raised here as it was raised there."""
         try:
-            answer, error = self._pipe.recv()
+            answer, error = self.pipe.recv()
         except (EOFError, ConnectionResetError):
             raise _died() from None
         if error is not None:
@@ -52,7 +53,7 @@ class Worker(Generic[Item, Answer]):
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
-        self._pipe.close()
+        self.pipe.close()
         self._process.terminate()
         self._process.join()
 
@@ -74,6 +75,36 @@ def map_in_order(function: Callable[[Item], Answer], items: Iterable[Item], proc
                 yield done[0]
         while busy:
             yield busy.popleft().take()
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def map_as_done(function: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[Answer | None]:
+    """The answers as they come, in any order: for items that take unequally long. None is a moment to look around in.
+
+    The next item is asked for only when a process is free for it.
+    """
+    context = _context()
+    workers = [Worker[Item, Answer](context, function) for _ in range(processes)]
+    free, busy = deque(workers), dict[object, Worker[Item, Answer]]()
+    waiting = iter(items)
+    try:
+        while True:
+            while free and (item := next(waiting, None)) is not None:
+                worker = free.popleft()
+                worker.give(item)
+                busy[worker.pipe] = worker
+            if not busy:
+                return
+            ready = wait(list(busy), timeout=MOMENT)  # type: ignore[arg-type]
+            if not ready:
+                yield None
+            for pipe in ready:
+                worker = busy.pop(pipe)
+                answer = worker.take()
+                free.append(worker)
+                yield answer
     finally:
         for worker in workers:
             worker.stop()
@@ -114,4 +145,4 @@ def _work(function: Callable[[Item], Answer], pipe: "Connection[object, object]"
 
 
 def _died() -> ResourceError:
-    return ResourceError("a process that cut text into tokens was killed, perhaps for want of memory")
+    return ResourceError("a process that worked for this one was killed, perhaps for want of memory")

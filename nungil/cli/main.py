@@ -20,6 +20,7 @@ from nungil.cli import (
     resume,
     score,
     serve,
+    study,
     train,
     translate,
 )
@@ -51,6 +52,7 @@ app.command("align")(align.align)
 app.command("look", cls=Sectioned, help=look.HELP)(look.look)
 app.command("explain")(explain.explain)
 app.command("serve")(serve.serve)
+app.command("study")(study.study)
 app.command("export")(export.export)
 app.command("check")(check.check)
 app.add_typer(data.app, name="data")

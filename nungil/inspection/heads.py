@@ -117,6 +117,10 @@ class Desk:
             mass=sum(one.mass for one in seen) / asked,
         )
 
+    def links(self, which: Which, places: Iterable[int]) -> list[frozenset[Link]]:
+        """The word links that one head makes of some pairs."""
+        return [self._seen[which][place].links for place in places]
+
     def choose(self) -> Chosen:
         """The head and reading with the lowest error on one half, and what it is worth on the other.
 

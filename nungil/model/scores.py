@@ -1,14 +1,17 @@
 """Which score a model attends with: its settings, and one dict from names to classes."""
 
 from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
 from pydantic import Field
 
 from nungil.attention import Additive, Concat, Coverage, Dot, General, LocalM, LocalP, Location, ScaledDot, Score
+from nungil.errors import UsageError, did_you_mean
 from nungil.settings import Settings
 
 ScoreName = Literal["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]
+GROUP = "nungil.scores"  # of entry points
 
 
 class ScoreSettings(Settings):
@@ -25,6 +28,11 @@ class ScoreSettings(Settings):
     longest: int = Field(
         1_026, ge=1, le=65_536, description="Source positions that location knows; no longer sentence can be read."
     )
+    own: str | None = Field(
+        None,
+        max_length=100,
+        description="A score of an installed package, in place of `name`: an entry point of the group nungil.scores.",
+    )
 
 
 _SCORES: dict[ScoreName, Callable[[ScoreSettings, int, int], Score]] = {
@@ -38,9 +46,29 @@ _SCORES: dict[ScoreName, Callable[[ScoreSettings, int, int], Score]] = {
 }
 
 
+def own_scores() -> dict[str, EntryPoint]:
+    """The scores of installed packages, by name. Nothing of them is imported yet."""
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _own_score(name: str, query_size: int, key_size: int) -> Score:
+    """`make(query_size, key_size)` of an installed package; nothing else is ever loaded."""
+    there = own_scores()
+    if name not in there:
+        known = did_you_mean(name, there) if there else "; none is installed"
+        raise UsageError(f"no installed package has a score {name} (entry point group {GROUP}){known}")
+    score = there[name].load()(query_size, key_size)
+    if not isinstance(score, Score):
+        raise UsageError(f"the score {name} of {there[name].value} is no nungil.attention.Score")
+    return score
+
+
 def build_score(settings: ScoreSettings, query_size: int, key_size: int) -> Score:
     """The score, in its window if it has one."""
-    score = _SCORES[settings.name](settings, query_size, key_size)
+    if settings.own is not None:
+        score = _own_score(settings.own, query_size, key_size)
+    else:
+        score = _SCORES[settings.name](settings, query_size, key_size)
     if settings.window == "local-m":
         return LocalM(score, settings.reach)
     if settings.window == "local-p":

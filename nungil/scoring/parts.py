@@ -89,6 +89,20 @@ def by_place(
     )
 
 
+def token_places(references: Sequence[str], hypotheses: Sequence[str], quarters: Quarters) -> NDArray[np.float64]:
+    """Sentence by sentence and quarter by quarter, (N, 4, 2): words that are found, and words that there are.
+
+    As `by_place`, of words as white space cuts them; summed over any sentences, any resample of them too.
+    """
+    counts = np.zeros((len(references), len(QUARTERS), 2))
+    for row, (reference, hypothesis, places) in enumerate(zip(references, hypotheses, quarters, strict=True)):
+        found = _found([[word] for word in reference.split()], [[word] for word in hypothesis.split()])
+        for place, have in zip(places, found, strict=True):
+            if place >= 0:
+                counts[row, place] += have, 1
+    return counts
+
+
 def reference_quarters(references: Sequence[str]) -> list[list[int]]:
     """The quarter of the reference in which the middle of each of its words lies."""
     return [_quarters([(place, len(words)) for place in range(len(words))]) for words in map(str.split, references)]
