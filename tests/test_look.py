@@ -13,7 +13,9 @@ from model_folders import CLASSIFIER, LUONG, TRANSFORMER, classifier_folder, tra
 
 from nungil.cli import look_files
 from nungil.errors import UsageError
+from nungil.inspection.atlas import atlas_of
 from nungil.inspection.record import AttentionRecord
+from nungil.inspection.saving import to_csv
 from nungil.pipeline import load
 from nungil.pipeline.neighbours import Vectors, neighbours_of
 from nungil.text.tokenizers.vocabulary import WordTokenizer
@@ -70,6 +72,37 @@ def test_candidates_and_the_beam_are_shown(folder, tmp_path):
     refused = invoke("look", folder, TEXT, "--target", TARGET, "--beam")
     assert refused.returncode == 2
     assert "nothing was searched for here" in refused.stderr
+
+
+def test_layers_and_heads_count_from_0_everywhere(folder, tmp_path):
+    """The model has cross-attention of 3 layers with 3 heads each."""
+    last = {"layer": 2, "head": 2}
+    for verb in ("look", "explain"):
+        assert invoke(verb, folder, TEXT, "--layer", "2", "--head", "2").returncode == 0
+        for name, beyond in (("--layer", "3"), ("--head", "3")):
+            assert "from 0: 0" in invoke(verb, folder, TEXT, name, beyond).stderr
+    (tmp_path / "gold.tsv").write_text("We saw a ship\tWe saw I\t0-0 1-1\nsnow fell\tsnow\t0-0\n")
+    heads = json.loads(invoke("align", folder, str(tmp_path / "gold.tsv"), "--heads", "--json").stdout)["heads"]
+    assert {one["head"] for one in heads} == {None, 0, 1, 2}
+    assert {one["layer"] for one in heads} == {0, 1, 2}
+    model = load(tmp_path / "model")
+    record = model.look(TEXT, TARGET)
+    assert record.picture(**last).title == "cross attention · layer 2 · head 2"
+    assert to_csv(record).splitlines()[-1].startswith(("cross,2,2,", "masked,2,2,", "self,0,2,"))
+    assert atlas_of(record).panels[-1].lines()[0] == "layer 2 · head 2"
+    ledger = model.explain(TEXT, target=TARGET, **last)
+    assert {step.head for step in ledger.steps} == {None, 2}
+    assert ledger.step("weight").values == pytest.approx(record.select("cross", 2, 2)[0], abs=1e-6)
+    assert "Head 2 of layer 2 looks most at" in invoke("explain", folder, TEXT, "--layer", "2", "--head", "2").stdout
+
+
+def test_a_classifier_says_which_label_it_gives(tmp_path):
+    folder = classifier_folder(tmp_path / "labels", CLASSIFIER)
+    answer = load(folder).classify(TEXT)[0]
+    said = f"Label: {answer.label}, with a probability of {answer.probability:.2f}."
+    assert said in invoke("look", str(folder), TEXT).stdout
+    invoke("look", str(folder), TEXT, "--svg", str(tmp_path / "a.svg"))
+    assert said in (tmp_path / "a.svg").read_text()
 
 
 def test_an_atlas_is_drawn(folder, tmp_path):

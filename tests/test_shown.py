@@ -69,6 +69,13 @@ def test_a_word_with_an_unknown_part_is_unknown():
     assert words_shown(shown_of(WORDS, "I like snow.")) == ["<sos>", "I", "like", "<unk:snow.>", "<eos>"]
 
 
+def test_syllables_that_were_cut_apart_are_put_together():
+    words = train_pieces(["눈이 온다", "나는 눈을 좋아한다"], "unigram", 300, korean="jamo")
+    tokens = shown_of(words, "뫘다 눈이")
+    assert max(map(len, words_of(tokens))) > 1
+    assert words_shown(tokens) == ["<sos>", "뫘다", "눈이", "<eos>"]
+
+
 TEXT = "I like sleet."
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from nungil.inspection.shown import bare, is_unknown, unknown
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS
+from nungil.text.tokenizers.jamo import from_jamo
 from nungil.text.tokenizers.pieces import SPACE
 from nungil.text.tokenizers.vocabulary import JOINER
 
@@ -65,7 +66,7 @@ def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
     """
     parts = [bare(tokens[place]) for place in word]
     joined = parts[0] + "".join(part.removeprefix(JOINER) if len(part) > 1 else part for part in parts[1:])
-    joined = joined.removeprefix(SPACE) or joined
+    joined = from_jamo(joined.removeprefix(SPACE) or joined)
     return unknown(joined) if any(is_unknown(tokens[place]) for place in word) else joined
 
 

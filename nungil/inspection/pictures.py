@@ -22,6 +22,7 @@ def picture_of(
         columns=tuple(visible(token) for token in record.tokens_of(one.columns)),
         cells=cells,
         notes=(
+            *((_label(record),) if one.kind == "pooling" else ()),
             f"Reading: {record.reading_of(one)}; {describe_sums(cells)}.",
             f"Merging: {record.merge}.",
             *(coverage.notes() if coverage is not None else ()),
@@ -30,6 +31,12 @@ def picture_of(
         ),
         bars=one.kind == "pooling",
     )
+
+
+def _label(record: AttentionRecord) -> str:
+    """The answer of a classifier, which its bars do not show."""
+    sure = "" if record.score is None else f", with a probability of {record.score:.2f}"
+    return f"Label: {visible(record.target_tokens[0])}{sure}."
 
 
 def describe_map(one: AttentionMap, head: int | None) -> str:
