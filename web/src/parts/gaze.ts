@@ -125,7 +125,7 @@ export class GazePart implements Part {
         const own = (row === null && column === null) || r === row || c === column;
         if (value < FAINT) return;
         const active = own && (row !== null || column !== null);
-        const strength = active ? 0.35 + 0.65 * value : own ? 0.1 + 0.5 * value : 0.06;
+        const strength = active ? 0.35 + 0.65 * value : own ? 0.08 + 0.37 * value : 0.06;
         const path = this.shape === "lines" ? arcDown(source, target, box) : arcAcross(source, target, box);
         paths.push(draw("path", { d: path, class: active ? "active" : "", "stroke-width": (1 + 4 * value).toFixed(2), "stroke-opacity": strength.toFixed(2) }));
       }),
