@@ -141,6 +141,13 @@ def rows_of(page, step):
     return [np.array(row) for row in found]
 
 
+def test_a_written_word_opens_its_arithmetic(visit, luong):
+    page, record = visit(), luong.look("I like snow").without_marks()
+    page.click(".stage .target .word >> nth=0")
+    page.wait_for_selector(".way")
+    assert page.inner_text(".way .token") == record.source_tokens[int(record.weights[0].argmax())]
+
+
 def test_a_journey_without_a_mouse(visit):
     page = visit()
 
