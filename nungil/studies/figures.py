@@ -16,6 +16,7 @@ LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)), (0, (8, 2))
 GREYS = ("0.05", "0.35", "0.55", "0.2", "0.65", "0.45", "0.1", "0.5")
 WIDE, ROW, LEAST_HIGH, HIGH = 7.2, 0.34, 2.2, 3.8  # inches
 DOTS = 160
+PERCENT = 104  # no share is more than 100%, whatever an interval says; a little room for markers
 FONT = "DejaVu Sans"  # comes with matplotlib
 
 
@@ -66,7 +67,9 @@ def _lines(axes: "Axes", chart: Chart) -> None:
     if chart.log_up:
         axes.set_yscale("log")
     elif all(point.y >= 0 for series in chart.series for point in series.points):
-        axes.set_ylim(bottom=0)  # no figure that is never negative has a mean below it
+        axes.set_ylim(
+            bottom=0, top=min(axes.get_ylim()[1], PERCENT) if "%" in chart.up else None
+        )  # no figure that is never negative has a mean below it
     if chart.rule is not None:
         name, level = chart.rule
         axes.axhline(level, color="0.4", linewidth=0.8, linestyle=(0, (2, 3)), label=name)

@@ -73,7 +73,7 @@ class LengthStudy(Study):
         )
         verdict = _verdict(compared)
         return Finding(
-            _sentence(results, groups, fall),
+            _sentence(results, groups, compared[0]),
             verdict,
             _details(results, compared),
             (*(_length_table(results, groups, what) for what in (WORDS, "BLEU")), _place_table(results)),
@@ -101,17 +101,20 @@ def _verdict(compared: Sequence[Comparison]) -> Verdict:
     return "does not hold" if against else "cannot be told"
 
 
-def _sentence(results: Results, groups: Sequence[str], fall: Quantity) -> str:
+def _sentence(results: Results, groups: Sequence[str], falls: Comparison) -> str:
     def way(arm: str) -> str:
         short, long = (results.estimate(arm, f"{WORDS}/{group}").mean for group in (groups[0], groups[-1]))
         return f"from {number(short)}% to {number(long)}%"
 
     words = f"from sentences of {groups[0]} words to those of {groups[-1]}"
-    falls = {arm: results.estimate(arm, fall).mean for arm in (PLAIN, ATTENTION)}
-    less = "less" if falls[ATTENTION] < falls[PLAIN] else "no less"
+    less = (
+        "no difference in the fall can be told between the first two"
+        if not falls.stands
+        else f"with attention they fall {'less' if falls.difference > 0 else 'more'} than without"
+    )
     return (
         f"The words that are found go {way(PLAIN)} without attention, {way(ATTENTION)} with it, and "
-        f"{way(TRANSFORMER)} with a Transformer, {words}: with attention they fall {less} than without."
+        f"{way(TRANSFORMER)} with a Transformer, {words}; {less}."
     )
 
 
