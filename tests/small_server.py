@@ -61,14 +61,15 @@ class Running:
 
 
 @contextmanager
-def running(shelf: Shelf, keys=(), names=(), **limits):
-    """Serve these models until the block ends."""
+def running(shelf: Shelf | None, keys=(), names=(), **limits):
+    """Serve these models until the block ends; without any, they are still being loaded."""
     patient = {"deadline": 120.0, "sending": 60.0, "idle": 120.0}  # machines that test are busy, some of them very
     desk = Desk(Limits(**{**patient, **limits}), Keys(keys))
     taken = listen(Address(port=0))
     address = Address(port=taken.getsockname()[1], names=names)
     server = Server(configured(desk, address), desk)
-    desk.open(shelf)
+    if shelf is not None:
+        desk.open(shelf)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[taken])), daemon=True)
     thread.start()
     found = Running(desk, server, address)

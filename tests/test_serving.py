@@ -170,6 +170,13 @@ def test_links_are_between_the_words_that_are_listed(server, shelf):
     assert all(right < len(found["target"]["words"]) for _, right in found["links"])
 
 
+def test_a_text_is_tidied_before_it_is_looked_at(server):
+    found = answer(server, "look", text="  We   saw\u00ad a\tship\n")
+    assert found["source"]["text"] == TEXT
+    assert found["source"]["names"] == ["<sos>", "We", "saw", "a", "ship", "<eos>"]
+    assert found["map"] == answer(server, "look", text=TEXT)["map"]
+
+
 def test_unknown_words_have_known_ones_offered(server):
     found = answer(server, "look", text="I liked snow")
     assert found["unknown"][0]["word"] == "liked"
@@ -190,6 +197,10 @@ def test_lenses_are_those_of_the_model(server, shelf, lens):
 def test_a_model_without_attention_shows_its_gradients(server):
     found = answer(server, "look", model="plain", text=TEXT)
     assert found["map"]["lens"] == "gradient-input"
+    assert (
+        found["output"]
+        == server.post("/v1/translate", {"model": "plain", "texts": [TEXT]}).json()["translations"][0]["text"]
+    )
     assert found["links"] is None
     error = refused(server, "look", {"model": "plain", "text": TEXT, "lens": "raw"})
     assert "a plain decoder does not look at the source" in error["message"]

@@ -414,6 +414,23 @@ def _ask(server, run):
     return _refusal(ticket.error)
 
 
+def test_while_models_are_loaded_the_server_lives_but_is_not_ready():
+    with running(None) as server:
+        assert server.get("/livez").status_code == 200
+        found = server.get("/readyz")
+        assert (found.status_code, found.json()["why"], found.headers["retry-after"]) == (503, "loading", "1")
+        for found in (server.get("/v1/models"), server.post("/v1/translate", BODY)):
+            assert (found.status_code, found.headers["retry-after"]) == (503, "1")
+            assert found.json()["error"]["message"] == "the models are being loaded; come again in a moment"
+        assert server.get("/languages").json() == {"error": "the models are being loaded; come again in a moment"}
+
+
+def test_a_server_that_ends_is_not_ready(shelf):
+    with running(shelf) as server:
+        server.desk.draining = True
+        assert server.get("/readyz").json()["why"] == "draining"
+
+
 def test_while_a_worker_is_replaced_the_server_is_not_ready(shelf, monkeypatch):
     with running(shelf) as server:
         monkeypatch.setattr(type(server.desk.worker), "alive", False)

@@ -10,7 +10,7 @@ from nungil.inspection.links import links_of
 from nungil.inspection.measuring import PERMUTATIONS
 from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import Classifier, Translator
-from nungil.pipeline.texts import by_words, named
+from nungil.pipeline.texts import by_words, named, not_empty
 from nungil.serving.answering import pairs_of, plain_classification
 from nungil.serving.asked import Look
 from nungil.serving.cost import refuse_costly
@@ -24,11 +24,12 @@ UNKNOWN = 12  # unknown words that others are offered for
 OFFERED_ONLY = "it would take a while to measure; ask for honesty `full`"
 
 
-class Sides(NamedTuple):
-    """The tokens of both sides with ▁ where a word begins, whatever the tokenizer."""
+class Written(NamedTuple):
+    """What was written: its tokens, its text, and where was looked for it, if that is known."""
 
-    source: list[str]
-    target: list[str]
+    tokens: tuple[str, ...]
+    text: str
+    record: AttentionRecord | None
 
 
 def look(served: Served, asked: Look, limits: Limits) -> dict[str, Any]:
@@ -40,15 +41,15 @@ def look(served: Served, asked: Look, limits: Limits) -> dict[str, Any]:
     record = served.record(asked.text, written) if model.config.attends else None
     lens = asked.lens or ("raw" if record is not None else "gradient-input")
     if lens == "raw" and record is not None:
-        tokens, drawn = record.target_tokens, _attention(record, asked)
+        tokens, output, drawn = record.target_tokens, record.target, _attention(record, asked)
     else:
         refuse_costly(served, asked.text, asked.target, limits, lens)
         found = model.lens(asked.text, lens, asked.target, layer=asked.layer, head=asked.head)
-        tokens, drawn = found.rows, _lens(found, asked)
+        tokens, output, drawn = found.rows, found.output, _lens(found, asked)
     return {
         "model": served.name,
         "task": served.task,
-        **_texts(served, asked, tokens, record),
+        **_texts(served, Written(tokens, output, record), asked),
         "maps": served.description["maps"],
         "lenses": served.description["lenses"],
         "map": drawn,
@@ -97,12 +98,12 @@ def _lens(found: LensMap, asked: Look) -> dict[str, Any]:
     }
 
 
-def _texts(served: Served, asked: Look, tokens: tuple[str, ...], record: AttentionRecord | None) -> dict[str, Any]:
+def _texts(served: Served, written: Written, asked: Look) -> dict[str, Any]:
     """Both sides, and the unknown words of the source with known ones to put in their place."""
-    model, encoded = served.model, served.encoded(asked.text)
-    names = named(encoded.ids, served.reads, asked.text)
-    source = plain_side(asked.text, served.reads.tokens(encoded.ids), names, by_words(names, served.reads))
-    output = record.target if record is not None else " ".join(tokens)
+    model, encoded, text = served.model, served.encoded(asked.text), not_empty(asked.text)
+    tokens, output, record = written
+    names = named(encoded.ids, served.reads, text)
+    source = plain_side(text, served.reads.tokens(encoded.ids), names, by_words(names, served.reads))
     spelt = by_words(tokens, model.tokenizers.target) if isinstance(model, Translator) else list(tokens)
     return {
         "source": {**source, "cut": encoded.cut},
@@ -125,7 +126,7 @@ def _said(served: Served, asked: Look, record: AttentionRecord | None) -> dict[s
         found = coverage_of(record, layer, head)
         coverage = None if found is None else found.to_json()
         encoded = served.encoded(asked.text)
-        left = by_words(named(encoded.ids, served.reads, asked.text), served.reads)
+        left = by_words(named(encoded.ids, served.reads, not_empty(asked.text)), served.reads)
         right = by_words(record.target_tokens, model.tokenizers.target)
         spelt = replace(record, source_tokens=tuple(left), target_tokens=tuple(right))
         links = pairs_of(links_of(spelt, asked.reading, layer, head))

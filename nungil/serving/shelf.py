@@ -32,9 +32,10 @@ def books_of(given: Sequence[str]) -> list[Book]:
     books: list[Book] = []
     for one in given:
         name, sign, rest = one.partition("=")
-        folder = Path(rest) if sign and not Path(one).exists() else Path(one)
-        name = name if sign and not Path(one).exists() else folder.resolve().name
-        if not name or (not folder.name and not folder.resolve().name):
+        named = bool(sign) and not Path(one).exists()
+        folder = Path(rest if named else one)
+        name = name if named else folder.resolve().name
+        if not name or (named and not rest):
             raise UsageError(f"{one}: a model folder is expected, or a name and a folder: name=runs/demo")
         if any(book.name == name for book in books):
             raise UsageError(f"two models would be called {name}; give one another name: other={folder}")
