@@ -16,6 +16,7 @@ from command import NUNGIL, invoke
 from small_server import KEY, raw, request, running, small_shelf
 
 from nungil.serving.limits import Limits
+from nungil.serving.metrics import Metrics
 from nungil.serving.queue import FullError, Queue, Ticket
 
 TEXT = "We saw a ship"
@@ -282,10 +283,9 @@ def test_a_slow_body_is_told_that_it_was_too_slow(shelf):
 def test_a_client_that_does_not_read_is_let_go(shelf):
     with running(shelf, sending=0.5, idle=0.5) as server:
         connection = server.connect()
-        body = {"model": "luong", "text": TEXT, "step": 1}
         with contextlib.suppress(OSError):
-            for _ in range(200):  # answers of some 100 kB each, none of which is read
-                connection.sendall(request("POST", "/v1/explain", body))
+            for _ in range(400):  # answers of some 40 kB each, none of which is read
+                connection.sendall(request("GET", "/openapi.json"))
         until(lambda: not server.server.server_state.connections)
 
 
@@ -321,6 +321,29 @@ def test_a_full_queue_says_when_to_come_again(shelf):
         assert server.get("/livez").status_code == 200
         assert sample(server, "nungil_dropped_total", why="full") == 1
     assert [first.result().status_code, second.result().status_code] == [200, 200]
+
+
+def test_what_could_not_be_answered_in_time_is_turned_away_at_once(shelf):
+    with running(shelf, deadline=30.0) as server, ThreadPoolExecutor(1) as pool, held(server):
+        first = pool.submit(server.post, "/v1/translate", {"texts": ["snow fell"] * 50})
+        waiting(server, 1)
+        server.desk.metrics.rate = 2.0  # tokens in a second: the hundred that wait take 50 seconds
+        found = server.post("/v1/translate", BODY)
+        assert (found.status_code, found.headers["retry-after"]) == (503, "50")
+        server.desk.metrics.rate = 1_000.0
+        second = pool.submit(server.post, "/v1/translate", BODY)
+        waiting(server, 1)
+    assert [first.result().status_code, second.result().status_code] == [200, 200]
+
+
+def test_a_server_that_was_once_slow_does_not_seem_so_for_ever():
+    metrics = Metrics()
+    metrics.computed(1, 10, 0.1, crowded=False)
+    assert metrics.rate == 0  # one text by itself tells nothing
+    metrics.computed(1, 10, 100.0, crowded=True)  # the machine was asleep
+    assert metrics.rate == pytest.approx(0.1)
+    metrics.computed(1, 10, 0.1, crowded=False)
+    assert metrics.rate == pytest.approx(0.1 + 0.2 * 99.9)
 
 
 def test_a_deadline_is_kept_and_the_work_is_never_begun(shelf):

@@ -23,6 +23,9 @@ STUCK = 2.0  # a batch that takes so many deadlines will not end
 SOON, LATE = 1, 60  # seconds after which a client may come again, at least and at most
 
 
+BEGUN = "nungil.begun"  # when a request came, in its scope: its deadline counts from there
+
+
 class GoneError(Exception):
     """The client has left; nobody is there to answer."""
 
@@ -74,13 +77,15 @@ class Desk:
         self, request: Request, run: Run, items: Sequence[tuple[Any, int]], key: Hashable | None = None
     ) -> list[Any]:
         """The answer to each item, or a refusal: full, too late, or what was wrong with it."""
-        ticket = Ticket(run, items, time.monotonic() + self.limits.deadline, key)
+        deadline = request.scope.get(BEGUN, time.monotonic()) + self.limits.deadline
+        ticket = Ticket(run, items, deadline, key)
         done = asyncio.get_running_loop().create_future()
         ticket.settled = _telling(asyncio.get_running_loop(), done)
         self._put(ticket)
         gone = asyncio.ensure_future(_left(request))
         try:
-            await asyncio.wait({done, gone}, timeout=self.limits.deadline, return_when=asyncio.FIRST_COMPLETED)
+            left = max(0.0, deadline - time.monotonic())
+            await asyncio.wait({done, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
             gone.cancel()
             self.queue.drop(ticket)
@@ -92,16 +97,25 @@ class Desk:
                 f"{ticket.tokens:,} source tokens are more than this server takes at once ({self.limits.waiting:,})"
             )
             raise RefusedError(413, message)
+        self.refuse_if_full()
         try:
             self.queue.put(ticket)
         except FullError:
-            self.metrics.dropped("full")
-            message = "too much waits already; come again later"
-            raise RefusedError(503, message, headers=after(self._clear())) from None
+            raise self._full() from None
 
-    def _clear(self) -> int:
-        """Seconds until most of what waits is done, by what the last batches took."""
-        return min(LATE, max(SOON, math.ceil(self.queue.tokens / max(1.0, self.metrics.rate))))
+    def refuse_if_full(self) -> None:
+        """Raise if nothing more can wait, or would only wait until it is too late and keep others waiting."""
+        if self.queue.tokens >= self.limits.waiting or self._clear() > self.limits.deadline:
+            raise self._full()
+
+    def _full(self) -> RefusedError:
+        self.metrics.dropped("full")
+        wait = min(LATE, max(SOON, math.ceil(self._clear())))
+        return RefusedError(503, "too much waits already; come again later", headers=after(wait))
+
+    def _clear(self) -> float:
+        """Seconds until what waits is done, by what batches took when much waited; 0 if that never was."""
+        return self.queue.tokens / self.metrics.rate if self.metrics.rate else 0.0
 
     def _outcome(self, ticket: Ticket, gone: "asyncio.Future[None]") -> list[Any]:
         if ticket.error is not None:

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nungil.serving.desk import Desk, GoneError
+from nungil.serving.desk import BEGUN, Desk, GoneError
 from nungil.serving.keys import bearer
 from nungil.serving.refusal import RefusedError
 from nungil.serving.worker import log, tell_of
@@ -55,6 +55,9 @@ class Guard:
         try:
             self._check(scope, Headers(scope=scope))
             body = await self._body(Headers(scope=scope), receive)
+            if scope["method"] == "POST":
+                self.desk.refuse_if_full()  # before anything is read into it: this must stay cheap
+            scope[BEGUN] = begun
             await self.app(scope, _replayed(body, receive), reply.send)
         except TooLargeError as error:
             await self._too_large(error, receive, reply)

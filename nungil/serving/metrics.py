@@ -32,7 +32,7 @@ class Metrics:
         self.waiting_tokens = Gauge("queue_tokens", "Source tokens that wait.", **made)
         self.waiting_requests = Gauge("queue_requests", "Requests that wait.", **made)
         self.ready = Gauge("ready", "1 if the server takes requests.", **made)
-        self.rate = 0.0  # source tokens in a second, of late
+        self.rate = 0.0  # source tokens in a second, of late, when much waited; 0 if that never was
         for why in DROPPED:
             self._dropped.labels(why)
 
@@ -42,13 +42,14 @@ class Metrics:
         self._requests.labels(known, str(status)).inc()
         self._seconds.labels(known).observe(seconds)
 
-    def computed(self, texts: int, tokens: int, seconds: float) -> None:
-        """A batch came to its end."""
+    def computed(self, texts: int, tokens: int, seconds: float, crowded: bool) -> None:
+        """A batch came to its end. One that left others waiting, or was faster than that, tells how fast we can be."""
         self._texts.observe(texts)
         self._tokens.observe(tokens)
         self._computed.observe(seconds)
         latest = tokens / max(seconds, 1e-6)
-        self.rate = latest if self.rate == 0 else self.rate + OF_LATE * (latest - self.rate)
+        if crowded or latest > self.rate > 0:  # a machine that was stopped for a while must not seem slow for ever
+            self.rate = latest if self.rate == 0 else self.rate + OF_LATE * (latest - self.rate)
 
     def dropped(self, why: str) -> None:
         """Work that was not done."""

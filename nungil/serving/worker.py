@@ -66,9 +66,10 @@ class Worker:
                 return
             self._since = time.monotonic()
             self._batch = batch
+            crowded = self.queue.requests > 0 and batch.tickets[0].key is not None
             batch.answer()
             self._batch = None
-            self.metrics.computed(len(batch.taken), batch.tokens, time.monotonic() - self._since)
+            self.metrics.computed(len(batch.taken), batch.tokens, time.monotonic() - self._since, crowded)
             for ticket in batch.tickets:
                 if ticket.error is not None:
                     self.queue.drop(ticket, tell=True)
