@@ -55,10 +55,10 @@ def serve(
 
     def ready(address: "Address") -> None:
         write(f"nungil is serving at {address.url}")
-        say(_next(address, keys, folders))
+        say(_next(address, keys))
 
-    run(books_of(folders), Desk(limits, keys), Address(host, port, tuple(name or ())), ready)
-    say("Stopped; every request that was taken has been answered.")
+    answered = run(books_of(folders), Desk(limits, keys), Address(host, port, tuple(name or ())), ready)
+    say(f"Stopped; {'every request that was taken has been answered' if answered else 'not everybody was answered'}.")
 
 
 def library() -> None:
@@ -87,9 +87,8 @@ def _refuse_open(host: str, key_file: Path | None, insecure: bool) -> None:
         )
 
 
-def _next(address: "Address", keys: "Keys", folders: list[str]) -> str:
+def _next(address: "Address", keys: "Keys") -> str:
     key = "-H 'Authorization: Bearer KEY' " if keys else ""
-    del folders
     return (
         f"Next: open {address.url} in a browser\n"
         f"      curl {key}{address.url}/v1/models\n"

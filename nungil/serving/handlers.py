@@ -90,7 +90,7 @@ async def translate(desk: Desk, request: Request, asked: Translate) -> dict[str,
     check_texts(asked.texts, desk.limits)
     search = asked.search()
     _check_search(asked, desk.limits)
-    prefixes = _prefixes(asked, model)
+    prefixes = _prefixes(asked, model, desk.limits)
     align, split = asked.align, asked.split
     if align and not model.config.attends:
         raise RefusedError(422, "align: this model has no attention to read links from")
@@ -135,9 +135,14 @@ async def inspect(
     for where, text in given.items():
         if text is not None:
             check_texts([text], desk.limits, where)
-    ((length,), most) = await _lengths(served, [asked.text]), desk.limits.looked
+    added = asked.added() if isinstance(asked, Intervene) else []
+    length, *more = await _lengths(served, [asked.text, *added])
+    most = desk.limits.looked
     if length > most:
         raise too_much("text", length, most, "tokens")
+    length += sum(more)
+    if length > most:
+        raise too_much("edits", length, most, "tokens with what they put in")
     if asked.target is not None and isinstance(served.model, Translator):
         written = len(served.model.tokenizers.target.encode(asked.target))
         if written > most:
@@ -171,11 +176,11 @@ def _check_search(asked: Translate, limits: Limits) -> None:
         raise RefusedError(422, f"shortest: this server writes {limits.longest:,} tokens at most")
 
 
-def _prefixes(asked: Translate, model: Translator) -> list[str | None]:
+def _prefixes(asked: Translate, model: Translator, limits: Limits) -> list[str | None]:
     """One for each text; what cannot be a prefix is refused before anybody else's texts are near it."""
     given = asked.prefix
     if given is not None:
-        check_texts([one for one in ([given] if isinstance(given, str) else given) if one], Limits(), "prefix")
+        check_texts([one for one in ([given] if isinstance(given, str) else given) if one], limits, "prefix")
         prefix_ids(given, len(asked.texts), model.tokenizers.target)
     return [given] * len(asked.texts) if given is None or isinstance(given, str) else list(given)
 

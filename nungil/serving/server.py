@@ -101,21 +101,25 @@ def configured(desk: Desk, address: Address) -> uvicorn.Config:
     )
 
 
-def run(books: Sequence[Book], desk: Desk, address: Address, ready: Callable[[Address], None]) -> None:
-    """Serve until a signal ends it. `ready` is called once, when the models are loaded and the socket accepts."""
+def run(books: Sequence[Book], desk: Desk, address: Address, ready: Callable[[Address], None]) -> bool:
+    """Serve until a signal ends it; whether all who waited were answered.
+
+    `ready` is called once, when the models are loaded and the socket accepts.
+    """
     sys.setswitchinterval(TURNS)
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it would write what clients sent
+    for name in ("uvicorn.error", "python_multipart"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # they would write what clients sent
     taken = listen(address)
     bound = Address(address.host, taken.getsockname()[1], address.names)
     try:
-        asyncio.run(_serve(books, desk, bound, taken, ready))
+        return asyncio.run(_serve(books, desk, bound, taken, ready))
     finally:
         taken.close()
 
 
 async def _serve(
     books: Sequence[Book], desk: Desk, address: Address, taken: socket.socket, ready: Callable[[Address], None]
-) -> None:
+) -> bool:
     server = Server(configured(desk, address), desk)
     serving = asyncio.ensure_future(server.serve(sockets=[taken]))
     loading = _loading(books)
@@ -130,7 +134,9 @@ async def _serve(
             await serving
             raise
     await serving
-    await asyncio.to_thread(desk.close, desk.limits.deadline)
+    if server.force_exit:
+        return False
+    return await asyncio.to_thread(desk.close, desk.limits.deadline)
 
 
 def _loading(books: Sequence[Book]) -> "asyncio.Future[Shelf]":
