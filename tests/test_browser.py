@@ -208,6 +208,20 @@ def test_layer_head_lens_and_kind_of_a_transformer(visit, transformer):
     assert "attention between what is written" in page.inner_text("#trust")
 
 
+def test_a_new_text_has_its_own_gaze_whatever_map_is_on_show(visit, transformer):
+    """Lines and bars are of attention across, also where the map is of another kind: of this text, not the last."""
+    page = visit("transformer")
+    page.click("[data-choice='layer 0']")
+    page.wait_for_selector("[data-shown='cross 0 mean raw']")
+    page.select_option("[data-choice=attention]", "self")
+    page.wait_for_selector("[data-shown^=self]")
+    assert values(page, "#move .sliders data") == pytest.approx(transformer.look("I like snow").weights[0], abs=1e-5)
+    page.fill("#text", "We saw a ship")
+    record = transformer.look("We saw a ship")
+    until(page, "count => document.querySelectorAll('#move .slider').length === count", len(record.source_tokens))
+    assert values(page, "#move .sliders data") == pytest.approx(record.weights[0], abs=1e-5)
+
+
 def test_the_strip_has_its_figures_and_more_on_request(visit, luong):
     page, strip = visit(), luong.honesty("I like snow")
     page.wait_for_selector(".figures")
@@ -372,3 +386,15 @@ def test_what_a_server_refuses_is_told(visits, server):
     page.click("#edit-delete")
     until(page, "document.querySelector('#edit .says').textContent.length > 5")
     assert page.eval_on_selector("#edit .says", "one => one.textContent") != ""
+
+
+def test_a_server_that_has_gone_is_told_when_another_map_is_chosen(visits, server):
+    page = visits.open(f"{server.address.url}/#model=transformer&text=I like snow", refused=True)
+    page.wait_for_selector(GRID)
+    page.context.route("**/v1/look", lambda route: route.abort())
+    page.click("[data-choice='layer 0']")
+    page.wait_for_selector("#compose .problem")
+    page.context.unroute("**/v1/look")
+    page.click("[data-choice='layer 1']")
+    page.click("[data-choice='layer 0']")
+    page.wait_for_selector("[data-shown='cross 0 mean raw']")

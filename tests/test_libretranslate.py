@@ -15,6 +15,7 @@ from nungil.serving.markup import joined, parts_of, prose_of
 from nungil.serving.shelf import Served, Shelf
 
 TEXT = "We saw a ship"
+ENDLESS = b'{"q": "snow", "source": "en", "target": "ko", "alternatives": 1e999}'
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +142,8 @@ def test_the_settings_of_a_frontend(server):
             {"q": TEXT, "source": "en", "target": "ko", "alternatives": "x"},
             "Invalid request: alternatives",
         ),
+        ({"q": TEXT, "source": "en", "target": "\ud800"}, "? is not supported as a translation of en"),
+        ({"q": TEXT, "source": "en", "target": "ko", "format": "\udfff"}, "? format is not supported"),
         ({"q": "a" * 10_001, "source": "en", "target": "ko"}, "q: 10,001 characters; this server takes 10,000 at most"),
         ([TEXT], "Invalid request: a JSON object is expected"),
     ],
@@ -152,12 +155,24 @@ def test_bad_requests_answer_400_in_its_form(server, body, error):
 
 
 def test_bodies_that_are_neither(server):
-    for content, kind in [(b"{", "application/json"), (b"\xff" * 9, "application/json"), (b"q=%ff", "x/y"), (b"", "")]:
+    for content, kind in [
+        (b"{", "application/json"),
+        (b"\xff" * 9, "application/json"),
+        (b"q=%ff", "x/y"),
+        (b"", ""),
+        (ENDLESS, "application/json"),
+    ]:
         found = server.client.post("/translate", content=content, headers={"Content-Type": kind})
         assert found.status_code == 400
         assert found.json()["error"].startswith("Invalid request")
     broken = server.client.post("/translate", content=b"--x\r\n", headers={"Content-Type": "multipart/form-data"})
     assert broken.status_code == 400
+    assert broken.json()["error"].startswith("Invalid request")
+
+
+def test_a_language_that_is_only_written_is_told_too(shelf):
+    with running(Shelf([shelf.find("luong")])) as server:
+        assert [one["language"] for one in server.post("/detect", {"q": "눈이 내렸다"}).json()] == ["ko"]
 
 
 # HTML.

@@ -10,6 +10,7 @@ from model_folders import ENGLISH, LABELS
 from small_server import FOLDERS, KEY, running, small_shelf
 
 from nungil.inspection.changes import Flatten, Move
+from nungil.serving.plain import plain_side
 
 TEXT = "We saw a ship"
 TARGET = "우리는 어제 배를 봤다"  # a model that was never trained may write nothing
@@ -160,6 +161,14 @@ def test_words_of_a_look_say_which_tokens_they_are(server):
     assert len(found["map"]["column_places"]) == len(found["map"]["columns"])
     assert sorted(at for places in found["map"]["column_places"] for at in places) == list(range(7))
     assert [word["text"] for word in found["source"]["words"]] == ["We", "saw", "a", "ship."]
+
+
+def test_words_of_bytes_have_their_letters():
+    tokens = ["<sos>", "▁a", "<0x3C>", "b", "▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "<eos>"]
+    found = plain_side("a<b 😀", tokens, tokens, tokens)
+    assert [word["text"] for word in found["words"]] == ["a<b", "😀"]
+    assert found["names"][2:6] == ["<", "b", "▁", "😀‹1/4›"]
+    assert found["tokens"] == tokens
 
 
 def test_links_are_between_the_words_that_are_listed(server, shelf):
@@ -325,6 +334,10 @@ WRONG = {
     ),
     "a step below one": (
         *("intervene", {"text": TEXT, "changes": [{"do": "flatten", "step": 0}]}),
+        "changes[0].step: input should be greater than or equal to 1",
+    ),
+    "a row of one's own at a step below one": (
+        *("intervene", {"text": TEXT, "changes": [{"do": "set", "step": 0, "weights": [1.0]}]}),
         "changes[0].step: input should be greater than or equal to 1",
     ),
     "a word that is not there": (

@@ -15,6 +15,7 @@ import pytest
 from command import NUNGIL, invoke
 from small_server import KEY, raw, request, running, small_shelf
 
+from nungil.serving.cost import runs_of
 from nungil.serving.limits import Limits
 from nungil.serving.metrics import Metrics
 from nungil.serving.queue import FullError, Queue, Ticket
@@ -176,6 +177,11 @@ def test_limits_are_on_by_default(shelf):
         changes = [{"do": "flatten", "step": 1}] * 65
         found = server.post("/v1/intervene", {"text": TEXT, "changes": changes})
         assert found.json()["error"]["message"] == "changes: 65 changes; this server takes 64 at most"
+        longer = [{"do": "insert", "word": "ship", "new": "snow " * 200}] * 3
+        found = server.post("/v1/intervene", {"text": TEXT, "edits": longer})
+        assert found.json()["error"]["message"].startswith(
+            "edits: 604 tokens with what they put in; this server takes 512"
+        )
 
 
 def test_a_look_that_would_take_too_long_is_refused_before_it_is_begun(shelf):
@@ -186,6 +192,26 @@ def test_a_look_that_would_take_too_long_is_refused_before_it_is_begun(shelf):
         found = server.post("/v1/look", {"text": TEXT, "honesty": "full"})
         assert found.json()["error"]["message"].startswith("every figure of honesty of a text of 6 tokens")
         assert server.post("/v1/look", {"text": TEXT}).status_code == 200
+
+
+def test_what_an_edit_makes_of_a_text_is_counted_too(shelf):
+    """A text of one word takes little; what is put into it may not."""
+    edits = [{"do": "insert", "word": "ship", "new": "snow " * 50}]
+    served = shelf.find("luong")
+    example = served.model.example("ship")
+    source, written = len(example.source), example.steps
+    products = runs_of("leave-one-out", source, written) * (source + written) * served.description["parameters"]
+    with running(shelf, products=3 * products) as server:
+        assert server.post("/v1/look", {"text": "ship", "lens": "leave-one-out"}).status_code == 200
+        found = server.post("/v1/intervene", {"text": "ship", "edits": edits, "lens": "leave-one-out"})
+        assert found.status_code == 422
+        assert "takes too long to be served" in found.json()["error"]["message"]
+
+
+def test_a_prefix_has_the_limits_of_a_text(shelf):
+    with running(shelf, characters=20) as server:
+        found = server.post("/v1/translate", {"texts": [TEXT], "prefix": "눈이 " * 9})
+        assert found.json()["error"]["message"] == "prefix: 27 characters; this server takes 20 at most"
 
 
 def test_an_explanation_has_no_more_numbers_than_an_answer_may_hold(shelf):
@@ -452,6 +478,19 @@ def test_a_bug_of_ours_says_nothing_of_itself(shelf, monkeypatch, caplog):
     assert "passwd" not in caplog.text + found.text
 
 
+def test_a_bug_beside_the_worker_has_the_same_form(shelf, monkeypatch, caplog):
+    def broken(*_):
+        raise RuntimeError("/etc/passwd has no ship")
+
+    monkeypatch.setattr("nungil.serving.handlers.check_texts", broken)
+    with running(shelf) as server:
+        found = server.post("/v1/translate", BODY)
+    assert found.status_code == 500
+    assert found.json()["error"]["message"] == "this is a bug of ours; the server's log says where"
+    assert "RuntimeError at test_serving_limits.py" in caplog.text
+    assert "passwd" not in caplog.text + found.text
+
+
 # Who may ask.
 
 
@@ -475,7 +514,7 @@ def test_pages_of_other_sites_may_not_ask(shelf):
     with running(shelf) as server:
         own = f"http://127.0.0.1:{server.address.port}"
         assert server.post("/v1/translate", BODY, headers={"Origin": own}).status_code == 200
-        for origin in ("http://evil.example", "null", "http://127.0.0.1:1"):
+        for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://["):
             found = server.post("/v1/translate", BODY, headers={"Origin": origin})
             assert found.status_code == 403
         before = server.client.options("/v1/translate", headers={"Origin": own})
@@ -544,6 +583,29 @@ def test_sigterm_under_load_loses_nothing(shelf):
         assert "Stopped; every request that was taken has been answered." in told
         assert "Traceback" not in told
         assert "ship" not in told
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_it_at_once(shelf):
+    """What it is in the middle of would take long; whoever waits for that is left, and it says so."""
+    folder = shelf.find("luong").folder
+    long = {"texts": [TEXT] * 100, "beam": 16, "longest": 1000, "shortest": 999}
+    with command(folder, "--batch-tokens", "1") as (process, url):
+
+        def client():
+            with contextlib.suppress(httpx.TransportError):
+                httpx.post(f"{url}/v1/translate", json=long, timeout=60)
+
+        thread = threading.Thread(target=client)
+        thread.start()
+        until(lambda: "nungil_queue_requests 1.0" in httpx.get(f"{url}/metrics").text, 60)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        thread.join(60)
+        assert "Stopped; not everybody was answered." in process.stderr.read()
 
 
 @pytest.mark.slow

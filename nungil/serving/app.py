@@ -19,7 +19,7 @@ from nungil.serving.guard import Guard
 from nungil.serving.handlers import add_handlers
 from nungil.serving.libretranslate import add_libretranslate
 from nungil.serving.mistakes import refusal_of
-from nungil.serving.refusal import RefusedError
+from nungil.serving.refusal import BUG, RefusedError
 
 ABOUT = "Models that translate and classify, and where they look. Unknown fields are refused."
 
@@ -35,6 +35,7 @@ def build(desk: Desk, names: Collection[str] = ()) -> ASGIApp:
     app.add_exception_handler(NungilError, _meant_otherwise)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unmet)
+    app.add_exception_handler(Exception, _bug)
     add_health(app, desk)
     add_handlers(app, desk)
     add_libretranslate(app, desk)
@@ -97,6 +98,11 @@ async def _meant_otherwise(_: Request, error: Exception) -> JSONResponse:
     return _answer(RefusedError(422, str(error)))
 
 
+async def _bug(_: Request, __: Exception) -> JSONResponse:
+    """The framework's own answer would have another form. The guard hears of it, too, and logs its place."""
+    return _answer(RefusedError(500, BUG))
+
+
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
@@ -107,7 +113,11 @@ async def _unmet(_: Request, error: Exception) -> JSONResponse:
     """No such path, or another method: what the framework finds by itself."""
     if not isinstance(error, HTTPException):
         raise error
-    told: dict[int, str] = {404: "there is nothing here; see /openapi.json", 405: "this path is asked in another way"}
+    told: dict[int, str] = {
+        400: "the body cannot be read as JSON",
+        404: "there is nothing here; see /openapi.json",
+        405: "this path is asked in another way",
+    }
     message = told.get(error.status_code, str(error.detail))
     headers: dict[str, Any] = dict(error.headers or {})
     return _answer(RefusedError(error.status_code, message, headers=headers))

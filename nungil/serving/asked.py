@@ -244,6 +244,12 @@ class Intervene(Settings):
     words: bool = Field(False, description="Of edits: pieces merged to words.")
     seed: Seed = 1
 
+    def added(self) -> list[str]:
+        """What edits put into the text."""
+        return [
+            one.other if isinstance(one, SwapIt) else one.new for one in self.edits if not isinstance(one, DeleteIt)
+        ]
+
     @model_validator(mode="after")
     def _one_question(self) -> "Intervene":
         asked = [name for name in ("changes", "edits", "other_map") if getattr(self, name)]

@@ -1,5 +1,6 @@
 """Cost: what a look would take, known before it is begun. One look must not keep everybody else waiting."""
 
+from nungil.inspection.example import Example
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.measuring import PERMUTATIONS
 from nungil.serving.limits import Limits
@@ -23,9 +24,8 @@ def runs_of(what: str, source: int, written: int) -> int:
     }[what]
 
 
-def refuse_costly(served: Served, text: str, target: str | None, limits: Limits, what: str) -> None:
+def refuse_costly(served: Served, example: Example, limits: Limits, what: str) -> None:
     """Raise if this is more than one request may take."""
-    example = served.model.example(text, target)
     source, written = len(example.source), example.steps
     parameters = int(served.description["parameters"])
     products = runs_of(what, source, written) * (source + written) * parameters

@@ -14,7 +14,7 @@ from nungil.serving.keys import Keys
 from nungil.serving.limits import Limits
 from nungil.serving.metrics import Metrics
 from nungil.serving.queue import FullError, Queue, Run, Ticket
-from nungil.serving.refusal import RefusedError
+from nungil.serving.refusal import BUG, RefusedError
 from nungil.serving.shelf import Shelf
 from nungil.serving.worker import Worker, WorkerDiedError, log, tell_of
 
@@ -140,7 +140,7 @@ def _refusal(error: BaseException) -> BaseException:
     if isinstance(error, MemoryError):
         return RefusedError(503, "there is not enough memory for this now", headers=after(SOON))
     log.error("a request failed: %s", tell_of(error))
-    return RefusedError(500, "this is a bug of ours; the server's log says where")
+    return RefusedError(500, BUG)
 
 
 def _telling(loop: asyncio.AbstractEventLoop, done: "asyncio.Future[None]") -> Callable[[], None]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nungil.serving.desk import BEGUN, Desk, GoneError
 from nungil.serving.keys import bearer
-from nungil.serving.refusal import RefusedError
+from nungil.serving.refusal import BUG, RefusedError
 from nungil.serving.worker import log, tell_of
 
 OPEN = ("/livez", "/readyz", "/languages", "/frontend/settings")  # no key is needed for these
@@ -67,9 +67,7 @@ class Guard:
             reply.status = 499  # as nginx calls it; nobody reads it
         except Exception as error:  # whatever it is, the client is told no more than that it is ours
             log.error("a request failed: %s", tell_of(error))
-            await self._refuse(
-                RefusedError(500, "this is a bug of ours; the server's log says where"), scope, receive, reply
-            )
+            await self._refuse(RefusedError(500, BUG), scope, receive, reply)
         finally:
             self.desk.metrics.answered(scope["path"], reply.status, time.monotonic() - begun)
 
@@ -78,7 +76,7 @@ class Guard:
         if host is None or not self._is_ours(host):
             raise RefusedError(421, "Host: this server does not go by that name; see --name of nungil serve")
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _site(origin) != host.lower():
             raise RefusedError(403, "Origin: pages of other sites may not ask here")
         path = scope["path"]
         if path in OPEN or path in OWN_KEY or path in self.pages:
@@ -162,6 +160,14 @@ class Reply:
             own = [(name, value) for name, value in more if name not in given]
             message = {**message, "headers": [*message.get("headers", []), *own]}
         await self._send(message)
+
+
+def _site(origin: str) -> str:
+    """Host and port of an Origin; of one that is none, nothing."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _too_large(most: int) -> TooLargeError:

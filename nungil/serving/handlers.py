@@ -135,9 +135,14 @@ async def inspect(
     for where, text in given.items():
         if text is not None:
             check_texts([text], desk.limits, where)
-    ((length,), most) = await _lengths(served, [asked.text]), desk.limits.looked
+    added = asked.added() if isinstance(asked, Intervene) else []
+    length, *more = await _lengths(served, [asked.text, *added])
+    most = desk.limits.looked
     if length > most:
         raise too_much("text", length, most, "tokens")
+    length += sum(more)
+    if length > most:
+        raise too_much("edits", length, most, "tokens with what they put in")
     if asked.target is not None and isinstance(served.model, Translator):
         written = len(served.model.tokenizers.target.encode(asked.target))
         if written > most:

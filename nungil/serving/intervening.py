@@ -40,16 +40,18 @@ def _change(served: Served, asked: Intervene) -> dict[str, Any]:
 
 
 def _edit(served: Served, asked: Intervene, limits: Limits) -> dict[str, Any]:
-    refuse_costly(served, asked.text, None, limits, asked.lens)
     edits = [one.edit() for one in asked.edits]
+    before, after = served.model.example(asked.text), served.model.edited(asked.text, *edits)
+    for example in (before, after):
+        refuse_costly(served, example, limits, asked.lens)
     found = served.model.compare(asked.text, *edits, lens=asked.lens, layer=asked.layer, head=asked.head)
     shown = replace(found, before=found.before.merged(), after=found.after.merged()) if asked.words else found
     return {
         "question": "edits",
         **shown.to_json(),
         "differs": found.differs,
-        "classification_before": _labels(served, served.model.example(asked.text)),
-        "classification_after": _labels(served, served.model.edited(asked.text, *edits)),
+        "classification_before": _labels(served, before),
+        "classification_after": _labels(served, after),
         "output_before": found.before.output,
         "output_after": found.after.output,
         "picture": plain_picture(shown.picture()),

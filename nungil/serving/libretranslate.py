@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
 
 from nungil.serving.asked import Translate
 from nungil.serving.desk import Desk
@@ -112,7 +113,8 @@ async def _detect(desk: Desk, request: Request) -> list[dict[str, Any]]:
     if not isinstance(text, str) or not text:
         raise RefusedError(400, "Invalid request: missing q parameter")
     check_texts([text], desk.limits, "q")
-    return [one._asdict() for one in Detector(desk.shelf).detect(text)]
+    codes = [one["code"] for one in _languages(desk.shelf)]
+    return [one._asdict() for one in Detector(desk.shelf).detect(text, codes)]
 
 
 async def _translate(desk: Desk, request: Request) -> dict[str, Any]:
@@ -184,7 +186,10 @@ async def _given(desk: Desk, request: Request) -> dict[str, Any]:
 
 
 async def _form(request: Request) -> dict[str, Any]:
-    form = await request.form(max_files=0, max_fields=200)
+    try:
+        form = await request.form(max_files=0, max_fields=200)
+    except HTTPException as error:
+        raise RefusedError(400, f"Invalid request: {error.detail}") from None
     fields = [(name, value) for name, value in form.multi_items() if not isinstance(value, UploadFile)]
     given: dict[str, Any] = dict(fields)
     texts = [value for name, value in fields if name == "q"]
@@ -207,7 +212,7 @@ def _wanted(given: dict[str, Any]) -> Wanted:
         )
     try:
         alternatives = min(4, max(0, int(given.get("alternatives") or 0)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # JSON may hold a number that is infinite to Python
         raise RefusedError(400, "Invalid request: alternatives parameter is not a number") from None
     return Wanted(texts, several, str(source), str(target), form == "html", alternatives)
 

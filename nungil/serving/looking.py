@@ -43,7 +43,7 @@ def look(served: Served, asked: Look, limits: Limits) -> dict[str, Any]:
     if lens == "raw" and record is not None:
         tokens, output, drawn = record.target_tokens, record.target, _attention(record, asked)
     else:
-        refuse_costly(served, asked.text, asked.target, limits, lens)
+        refuse_costly(served, model.example(asked.text, asked.target), limits, lens)
         found = model.lens(asked.text, lens, asked.target, layer=asked.layer, head=asked.head)
         tokens, output, drawn = found.rows, found.output, _lens(found, asked)
     return {
@@ -151,7 +151,7 @@ def _honesty(served: Served, asked: Look, limits: Limits, kind: str | None) -> d
     if asked.honesty == "quick":
         strip = served.model.quick_honesty(asked.text, asked.target, **place)
     else:
-        refuse_costly(served, asked.text, asked.target, limits, "honesty")
+        refuse_costly(served, served.model.example(asked.text, asked.target), limits, "honesty")
         strip = served.model.honesty(asked.text, asked.target, **place, permutations=PERMUTATIONS, seed=asked.seed)
     if strip is None:
         return {"honesty": None, "honesty_missing": OFFERED_ONLY}

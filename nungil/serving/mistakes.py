@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from nungil.errors import did_you_mean
 from nungil.serving.refusal import Mistake, RefusedError
 
-TAGS = {"force", "move", "zero", "flatten", "permute", "swap", "delete", "insert"}
+TAGS = {"force", "move", "zero", "flatten", "permute", "set", "swap", "delete", "insert"}
 BODY = "the body"
 
 

@@ -7,6 +7,7 @@ from nungil.inspection.honesty import Strip
 from nungil.inspection.merging import MARKS, spell, words_of, words_without_marks
 from nungil.inspection.page import spread
 from nungil.inspection.picture import Picture
+from nungil.inspection.shown import letters
 
 
 def plain_picture(picture: Picture) -> dict[str, Any]:
@@ -31,12 +32,15 @@ def places(tokens: Sequence[str], merged: bool) -> list[list[int]]:
 
 
 def plain_side(text: str, tokens: Sequence[str], names: Sequence[str], spelt: Sequence[str]) -> dict[str, Any]:
-    """One side of a look. `names` are the tokens as the text has them, `spelt` the same with ▁ where a word begins."""
-    words = words_without_marks(spelt)
+    """One side of a look. `names` are the tokens as the text has them, `spelt` the same with ▁ where a word begins.
+
+    Bytes of SentencePiece are the letters that they spell.
+    """
+    words, spelt = words_without_marks(spelt), letters(spelt)
     return {
         "text": text,
         "tokens": list(tokens),
-        "names": list(names),
+        "names": letters(names),
         "marks": [place for place, token in enumerate(tokens) if token in MARKS],
         "words": [{"text": spell(spelt, word), "places": word} for word in words],
     }

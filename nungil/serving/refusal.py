@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+BUG = "this is a bug of ours; the server's log says where"
+
 
 class Mistake(BaseModel):
     """What is wrong, and where in the request."""
@@ -37,6 +39,7 @@ class RefusedError(Exception):
         mistakes: Sequence[Mistake] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        message = message.encode("utf-8", "replace").decode()  # half a character that a client gave cannot be sent back
         super().__init__(message)
         self.status, self.message, self.mistakes, self.headers = status, message, tuple(mistakes), dict(headers or {})
 

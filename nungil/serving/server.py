@@ -107,7 +107,8 @@ def run(books: Sequence[Book], desk: Desk, address: Address, ready: Callable[[Ad
     `ready` is called once, when the models are loaded and the socket accepts.
     """
     sys.setswitchinterval(TURNS)
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it would write what clients sent
+    for name in ("uvicorn.error", "python_multipart"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # they would write what clients sent
     taken = listen(address)
     bound = Address(address.host, taken.getsockname()[1], address.names)
     try:

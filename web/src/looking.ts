@@ -1,14 +1,15 @@
 /* From a choice to the map on show: the weights are asked for, and named. */
 
+import { problemOf } from "./server";
 import { fitted, viewOf, type Look, type Matrix } from "./record";
 import { change, state, type Choice } from "./state";
 import type { Keeper } from "./keeper";
 
 let turn = 0; // of several choices in a row only the last is shown
 
-/** A new record, the choice kept as far as it fits. */
+/** A new record, the choice kept as far as it fits. Where the last one looked says nothing of this one. */
 export async function show(keeper: Keeper, look: Look): Promise<void> {
-  change({ keeper, look, opened: null, pointed: null, problem: "" });
+  change({ keeper, look, gaze: null, opened: null, pointed: null, problem: "" });
   const choice = fitted(look, state.choice);
   if (choice === null) change({ choice, view: null, gaze: null });
   else await load(choice);
@@ -31,12 +32,12 @@ async function load(choice: Choice): Promise<void> {
     const shown = { ...choice, lens };
     const matrix = await keeper.weights(shown);
     const lensed = lens === "raw" || keeper.model === null ? null : await keeper.model.lens(lens, shown);
-    const gaze = isAcross(choice) ? matrix : (state.gaze ?? (await main(keeper, look)));
+    const gaze = isAcross(choice) ? matrix : await main(keeper, look);
     if (mine !== turn || look !== state.look) return;
     const view = viewOf(look, shown, lensed?.matrix ?? matrix, lensed?.view);
     change({ choice: shown, view, gaze, opened: null, pointed: null });
   } catch (error) {
-    if (mine === turn) change({ problem: error instanceof Error ? error.message : String(error) });
+    if (mine === turn) change({ problem: problemOf(error) });
   }
 }
 
@@ -44,6 +45,7 @@ function isAcross({ kind }: { kind: string }): boolean {
   return kind === "cross" || kind === "pooling";
 }
 
+/** The map that is changed when another kind is on show: the last layer, the mean over its heads. */
 async function main(keeper: Keeper, look: Look): Promise<Matrix | null> {
   const choice = fitted(look, null);
   return choice !== null && isAcross(choice) ? keeper.weights(choice) : null;

@@ -2,6 +2,7 @@
 
 import { SIDES, type Candidate, type Kind, type Look, type MapInfo, type Matrix, type Step, type Unknown, type Word } from "./record";
 import type { Asked, Difference, Edit, Intervention, Keeper, Label, Ledger, Lensed, OtherMap, Strip, Where } from "./keeper";
+import { say } from "./say";
 import { state } from "./state";
 
 export interface ModelInfo {
@@ -46,6 +47,13 @@ export class Refused extends Error {
   ) {
     super(message);
   }
+}
+
+/** What to say when something went wrong; empty when it was only given up for something newer. */
+export function problemOf(error: unknown): string {
+  if (error instanceof DOMException && error.name === "AbortError") return "";
+  if (error instanceof Refused) return error.status === 0 && !error.message ? say("unreachable") : error.message;
+  throw error;
 }
 
 let key = ""; // of a server that wants one
@@ -108,6 +116,7 @@ export class ServerKeeper implements Keeper, Asked {
   weights(where: Where): Promise<Matrix> {
     const found = this.known.get(nameOf(where)) ?? this.looked(where, {}).then(({ map }) => matrixOf(map?.values ?? []));
     this.known.set(nameOf(where), found);
+    found.catch(() => this.known.delete(nameOf(where))); // it may be answered the next time
     return found;
   }
 

@@ -1,19 +1,11 @@
 /* Which model reads which text: asked of the server, and shown. */
 
 import { show } from "./looking";
-import { say } from "./say";
-import { models, Refused, ServerKeeper, type ModelInfo } from "./server";
+import { models, problemOf, Refused, ServerKeeper, type ModelInfo } from "./server";
 import { change } from "./state";
 
 export const served: { models: ModelInfo[]; model: ModelInfo | null; text: string } = { models: [], model: null, text: "" };
 let running: AbortController | null = null;
-
-/** What to say when something went wrong; empty when it was only given up for something newer. */
-export function problemOf(error: unknown): string {
-  if (error instanceof DOMException && error.name === "AbortError") return "";
-  if (error instanceof Refused) return error.status === 0 && !error.message ? say("unreachable") : error.message;
-  throw error;
-}
 
 /** Whether the server wants a key. */
 export function wantsKey(error: unknown): boolean {

@@ -2,8 +2,8 @@
 
 import { fill, later, make } from "../dom";
 import { say } from "../say";
-import { begin, lookAt, problemOf, served, wantsKey } from "../serving";
-import { useKey, type ModelInfo } from "../server";
+import { begin, lookAt, served, wantsKey } from "../serving";
+import { problemOf, useKey, type ModelInfo } from "../server";
 import { change, listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, coded, fillSection, section, type Part } from "./part";

@@ -6,7 +6,7 @@ import type { Difference, Edit } from "../keeper";
 import { exact, highOf } from "../numbers";
 import type { View, Word } from "../record";
 import { say } from "../say";
-import { problemOf } from "../serving";
+import { problemOf } from "../server";
 import { listen, state } from "../state";
 import { visible } from "../tokens";
 import { gradient } from "../colours";

@@ -7,7 +7,7 @@ import type { Label, OtherMap } from "../keeper";
 import { exact, fixed, highOf } from "../numbers";
 import { betweenWords } from "../record";
 import { say } from "../say";
-import { problemOf } from "../serving";
+import { problemOf } from "../server";
 import { change, listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, fillSection, section, type Part } from "./part";
@@ -120,15 +120,14 @@ export class ErasePart implements Part {
 
   private async search(): Promise<void> {
     const { keeper } = state;
-    const mine = this.turn;
     fill(this.other, make("p", { class: "quiet" }, say("working")));
     try {
       const found = (await keeper?.model?.otherMap()) ?? null;
-      if (mine !== this.turn && keeper !== state.keeper) return;
+      if (keeper !== state.keeper) return;
       this.found = found;
       this.drawOther();
     } catch (error) {
-      fill(this.other, make("p", { class: "problem" }, problemOf(error)));
+      if (keeper === state.keeper) fill(this.other, make("p", { class: "problem" }, problemOf(error)));
     }
   }
 

@@ -4,7 +4,7 @@ import { make, number, type Child } from "../dom";
 import type { Ledger, LedgerBlock, LedgerStep, Values } from "../keeper";
 import { together } from "../numbers";
 import { say } from "../say";
-import { problemOf } from "../serving";
+import { problemOf } from "../server";
 import { change, listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, fillSection, section, type Part } from "./part";

@@ -6,7 +6,7 @@ import { pageOf, toCsv, toJson, toPage, viewToCsv } from "../files";
 import type { Inside, Strip } from "../keeper";
 import { betweenWords, pharaoh } from "../record";
 import { say } from "../say";
-import { problemOf } from "../serving";
+import { problemOf } from "../server";
 import { listen, state } from "../state";
 import { nameOf, notes } from "./map";
 import { button, fillSection, section, type Part } from "./part";

@@ -4,7 +4,7 @@ import { fill, make, number } from "../dom";
 import type { Figures, Strip } from "../keeper";
 import { fixed, percent, signed } from "../numbers";
 import { say, type Key } from "../say";
-import { problemOf } from "../serving";
+import { problemOf } from "../server";
 import { listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, coded, fillSection, section, type Part } from "./part";
