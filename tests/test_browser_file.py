@@ -248,3 +248,27 @@ def test_korean_and_dark(shown):
     assert page.inner_text("#map h2") == "The map"
     assert page.get_attribute("html", "data-theme") == "light"
     assert page.evaluate("Object.keys(localStorage).sort()") == ["nungil language", "nungil theme"]
+
+
+def test_words_are_spelt_as_the_text_has_them(shown):
+    """A letter that was cut into bytes is one letter again, however its bytes are named; jamo are syllables."""
+    named = [
+        "▁a",
+        "▁",
+        "雪‹1/3›",
+        "雪‹2/3›",
+        "雪‹3/3›",
+        "▁",
+        "<0xE9>",
+        "<0x9B>",
+        "<0xAA>",
+        "▁",
+        "<0xE9>",
+        "▁내",
+        "ᄅ",
+        "ᅵ",
+        "ᆫ다",
+    ]
+    weights = np.full((1, len(named)), 1 / len(named))
+    page = shown(to_page(AttentionRecord.from_matrix(weights, named, ["눈"])))
+    assert texts(page, "#gaze .source .word") == ["a", "雪", "雪", "<0xE9>", "내린다"]

@@ -4,6 +4,8 @@ const SPACE = "▁";
 const JOINER = "￭";
 const MARKS = new Set(["<pad>", "<sos>", "<eos>"]);
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const PART = /^(.)‹(\d)\/(\d)›$/u; // one of the bytes of a letter
+const BYTES = /(?:<0x[0-9A-F]{2}>)+/g; // what no piece of SentencePiece has
 const SHORT: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** A token as it can be shown on one line: a line break as \n, a terminal's escape as \x1b. */
@@ -40,7 +42,18 @@ export function wordsWithoutMarks(tokens: readonly string[]): number[][] {
 
 /** The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is. */
 export function spell(tokens: readonly string[], word: readonly number[]): string {
-  const [first = "", ...rest] = word.map(place => tokens[place] ?? "");
+  const [first = "", ...rest] = word.map(place => (tokens[place] ?? "").replace(PART, (_, letter: string, number: string) => (number === "1" ? letter : "")));
   const joined = first + rest.map(part => (part.length > 1 && part.startsWith(JOINER) ? part.slice(1) : part)).join("");
-  return (joined.startsWith(SPACE) ? joined.slice(1) : joined) || joined;
+  const bare = (joined.startsWith(SPACE) ? joined.slice(1) : joined) || joined;
+  return bare.normalize("NFC").replace(BYTES, lettersOf);
+}
+
+/** What these bytes spell; where that is nothing, they stay as they are. */
+function lettersOf(found: string): string {
+  const bytes = Uint8Array.from(found.match(/[0-9A-F]{2}/g) ?? [], byte => parseInt(byte, 16));
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return found;
+  }
 }
