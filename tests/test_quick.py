@@ -184,3 +184,12 @@ def test_a_product_is_that_of_its_layers_side_by_side(kind, bias):
         torch.testing.assert_close(product(inputs, relu=True), expected.relu())
         torch.testing.assert_close(product.plus(inputs, others), expected + others)
         assert (product(inputs) < 0).any()
+
+
+def test_a_processor_that_onednn_has_no_bfloat16_for_has_torchs_own_products(monkeypatch):
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    monkeypatch.setattr(torch.ops.mkldnn, "_reorder_linear_weight", lambda _: pytest.fail("oneDNN would refuse it"))
+    layer, inputs = nn.Linear(5, 3), torch.randn(4, 5)
+    with torch.inference_mode():
+        found = Product.of(layer, kind=torch.bfloat16)(inputs)
+        torch.testing.assert_close(found, layer(inputs), rtol=0, atol=0.05)

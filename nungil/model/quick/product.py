@@ -18,7 +18,7 @@ class Product:
         self, weight: Float[Tensor, "O I"], bias: Float[Tensor, " O"] | None, kind: torch.dtype | None = None
     ) -> None:
         self.kind = kind if kind is not None and weight.dtype == torch.float32 else weight.dtype
-        self.packed = lays_out(weight)
+        self.packed = lays_out(weight, self.kind)
         weight = weight.detach().to(self.kind)
         self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous()) if self.packed else weight
         self.bias = None if bias is None else bias.detach().to(self.kind)
@@ -45,8 +45,10 @@ class Product:
         return self(inputs).add_(others)
 
 
-def lays_out(weight: Tensor) -> bool:
-    """Whether oneDNN can be asked for products of these weights."""
+def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
+    """Whether oneDNN can be asked for products of these weights in this type; not every processor has bfloat16."""
     if weight.device.type != "cpu" or weight.dtype != torch.float32:
         return False
-    return bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
+    return kind != torch.bfloat16 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
