@@ -1,6 +1,6 @@
 """Recorder: the eye that only watches, and turns what it saw into a record."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -22,12 +22,14 @@ class Recorder:
     goes, and a recorder cannot know: let the model read the chosen output once more, and record that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Collection[str] | None = None) -> None:
+        self._kinds = kinds  # those that are kept; all, if none are named
         self._looks: dict[tuple[str, int], list[Tensor]] = {}
 
     def __call__(self, look: Look) -> Float[Tensor, "B *heads T S"]:
         """Remember the weights, and go on with them."""
-        self._looks.setdefault((look.kind, look.layer), []).append(look.weights.detach())
+        if self._kinds is None or look.kind in self._kinds:
+            self._looks.setdefault((look.kind, look.layer), []).append(look.weights.detach())
         return look.weights
 
     def record(
@@ -82,6 +84,8 @@ def _joined(kind: str, looks: list[Array]) -> Array:
         raise UsageError(f"this recorder has seen {len(looks)} runs ({kind} attention); make a new one for each")
     if kind == "masked":
         _refuse_other_order(looks)
+    if len(looks) == 1:
+        return looks[0]
     columns = max(look.shape[-1] for look in looks)
     wide = [np.pad(look, ((0, 0), (0, 0), (0, columns - look.shape[-1]))) for look in looks]
     return np.concatenate(wide, axis=1)
