@@ -1,6 +1,6 @@
 """Recorder: the eye that only watches, and turns what it saw into a record."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import torch
@@ -23,12 +23,14 @@ class Recorder:
     goes, and a recorder cannot know: let the model read the chosen output once more, and record that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Collection[str] | None = None) -> None:
+        self._kinds = kinds  # those that are kept; all, if none are named
         self._looks: dict[tuple[str, int], list[Tensor]] = {}
 
     def __call__(self, look: Look) -> Float[Tensor, "B *heads T S"]:
         """Remember the weights, and go on with them."""
-        self._looks.setdefault((look.kind, look.layer), []).append(look.weights.detach())
+        if self._kinds is None or look.kind in self._kinds:
+            self._looks.setdefault((look.kind, look.layer), []).append(look.weights.detach())
         return look.weights
 
     def record(

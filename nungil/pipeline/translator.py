@@ -1,7 +1,7 @@
 """Translator: texts in, translations out."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -191,7 +191,7 @@ class Translator(TranslatorInsight):
         return neighbours_of(word, sides, count)
 
     def _watch(
-        self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]
+        self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]], kinds: Collection[str] | None = None
     ) -> Iterator[tuple[int, Recorder, int]]:
         """Many translations being written, those of like length together: the place of each, who saw it, in which row.
 
@@ -199,16 +199,17 @@ class Translator(TranslatorInsight):
         """
         lengths = [max(len(source), len(target)) for source, target in zip(sources, written, strict=True)]
         for places in batches_of(lengths, ROWS):
-            recorder, _ = self._watched([sources[place] for place in places], [written[place] for place in places])
+            texts = [sources[place] for place in places], [written[place] for place in places]
+            recorder, _ = self._watched(*texts, kinds)
             yield from ((place, recorder, row) for row, place in enumerate(places))
 
     def _watched(
-        self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]
+        self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]], kinds: Collection[str] | None = None
     ) -> tuple[Recorder, Float[Tensor, "B T F"]]:
         """An eye that has seen these translations being written, and the features that the next words are told by."""
         ids, keep = padded(sources)
         target, _ = padded([[SOS, *row[:-1]] for row in written])
-        recorder = Recorder()
+        recorder = Recorder(kinds)
         with evaluating(self.model), torch.inference_mode():
             decoded = self.model(ids, keep, target, recorder)
         return recorder, decoded.features
@@ -276,7 +277,8 @@ class Translator(TranslatorInsight):
         ]
         written = [[*drafts[place].found.ids, EOS] for place in looking]
         made: dict[int, Translation] = {}
-        for number, recorder, row in self._watch([drafts[place].encoded.ids for place in looking], written):
+        sources = [drafts[place].encoded.ids for place in looking]
+        for number, recorder, row in self._watch(sources, written, kinds=("cross",)):
             draft = drafts[looking[number]]
             tokens = [self.tokenizers.source.tokens(draft.encoded.ids), self.tokenizers.target.tokens(written[number])]
             made[looking[number]] = self._translation(draft, align, recorder.record(row, *tokens))

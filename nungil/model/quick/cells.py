@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from nungil.attention.energy import tanh_
 from nungil.model.cells import Cell, CellState, Layers
 from nungil.model.quick.product import Product
 
@@ -105,11 +106,6 @@ class QuickLayer:
         reset, stays = (gates[:, : 2 * W] + own[:, : 2 * W]).sigmoid_().chunk(2, dim=1)
         new = tanh_(torch.addcmul(gates[:, 2 * W :], reset, own[:, 2 * W :]))
         return torch.lerp(new, hidden, stays)
-
-
-def tanh_(numbers: Tensor) -> Tensor:
-    """tanh x = 2 σ(2x) − 1, in place: torch's own takes five times as long on a processor."""
-    return numbers.mul_(2).sigmoid_().mul_(2).sub_(1)
 
 
 def _part(layer: nn.RNNBase, name: str) -> Tensor:

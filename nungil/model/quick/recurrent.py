@@ -7,9 +7,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from nungil.attention import Attention, Eye, LocalM, Memory
+from nungil.attention.energy import tanh_
 from nungil.model.cells import CellState
 from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
-from nungil.model.quick.cells import QuickLayers, tanh_
+from nungil.model.quick.cells import QuickLayers
 from nungil.model.quick.product import Product
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.results import Stepped
