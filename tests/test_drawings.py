@@ -177,6 +177,16 @@ def test_numbers_in_cells_are_short(value, high, text):
     assert number_in(value, high) == text
 
 
+def test_labels_beside_each_other_have_a_gap():
+    def heading(word):
+        columns = ("a", word, word)
+        drawn = chart(Picture("map", ("row",), columns, np.full((1, 3), 1 / 3)))
+        return next(text for text in drawn.texts if text.text == word)
+
+    assert heading("woman").turned == 0
+    assert heading("bought").turned == 60  # as wide as its column, to a hair
+
+
 @pytest.mark.parametrize("largest", [7.1e-6, 0.0071, 0.8, 4.81, 48.1, 7.3e4])
 def test_numbers_stay_in_their_cells_whatever_their_size(largest):
     """Also where others of them are far smaller than the largest."""
