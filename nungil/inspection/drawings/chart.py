@@ -6,7 +6,7 @@ from math import cos, radians, sin
 import numpy as np
 
 from nungil.inspection.colours import INK, PAPER, Colour, colours_of, ink_on
-from nungil.inspection.drawing import Array, Cells, Drawing, Rule, Text, shortened, width_of, wrapped
+from nungil.inspection.drawings.drawing import Array, Cells, Drawing, Rule, Text, shortened, width_of, wrapped
 from nungil.inspection.picture import Picture
 
 LETTERS, TITLE, NOTE, NUMBER = 10.0, 12.0, 9.0, 8.5  # sizes of letters
