@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from nungil.inspection.heatmap import print_picture
+from nungil.inspection.drawings.heatmap import print_picture
 from nungil.inspection.recorder import Recorder
 from nungil.inspection.saving import save_picture
 from nungil.model.build import build_translator

@@ -11,15 +11,15 @@ import pytest
 from PIL import Image
 
 from nungil.errors import ResourceError, ShapeError, UsageError
-from nungil.inspection.chart import chart, number_in
 from nungil.inspection.colours import SIGNED, WEIGHTS, colours_of, luminance
-from nungil.inspection.drawing import shortened, width_of, wrapped
-from nungil.inspection.fonts import Font, fonts_for, signs_without_font, writable
+from nungil.inspection.drawings.chart import chart, number_in
+from nungil.inspection.drawings.drawing import shortened, width_of, wrapped
+from nungil.inspection.drawings.fonts import Font, fonts_for, signs_without_font, writable
+from nungil.inspection.drawings.plot import to_figure
+from nungil.inspection.drawings.svg import to_svg
 from nungil.inspection.picture import Picture
-from nungil.inspection.plot import to_figure
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.saving import picture_to_csv, save_picture, size_of, to_csv, to_json_text
-from nungil.inspection.svg import to_svg
 
 R, C = 3, 5
 ROWS, COLUMNS = ("나는", "눈을", "<eos>"), ("I", "<script>alert(1)</script>", 'a"b&c', "like,\nsnow", "extraordinarily")
@@ -175,6 +175,16 @@ def test_text_is_measured_cut_and_wrapped():
 )
 def test_numbers_in_cells_are_short(value, high, text):
     assert number_in(value, high) == text
+
+
+def test_labels_beside_each_other_have_a_gap():
+    def heading(word):
+        columns = ("a", word, word)
+        drawn = chart(Picture("map", ("row",), columns, np.full((1, 3), 1 / 3)))
+        return next(text for text in drawn.texts if text.text == word)
+
+    assert heading("woman").turned == 0
+    assert heading("bought").turned == 60  # as wide as its column, to a hair
 
 
 @pytest.mark.parametrize("largest", [7.1e-6, 0.0071, 0.8, 4.81, 48.1, 7.3e4])

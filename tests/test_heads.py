@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from nungil.errors import UsageError
-from nungil.inspection.atlas import atlas_of, draw_atlas
 from nungil.inspection.coverage import Coverage, coverage_of, listed
+from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
+from nungil.inspection.drawings.svg import to_svg
 from nungil.inspection.heads import Desk, ceiling_scores, diagonal_scores
 from nungil.inspection.links import links_of
 from nungil.inspection.record import AttentionMap, AttentionRecord
-from nungil.inspection.svg import to_svg
 from nungil.scoring.alignment import score_links
 
 SOURCE, TARGET = ["<sos>", "I", "like", "snow", "<eos>"], ["나는", "눈을", "좋아한다", "<eos>"]

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from nungil.errors import UsageError
-from nungil.inspection.heatmap import print_map, print_picture
+from nungil.inspection.drawings.heatmap import print_map, print_picture
 from nungil.inspection.picture import Picture
 from nungil.inspection.pictures import describe_sums
 from nungil.inspection.record import AttentionMap, AttentionRecord

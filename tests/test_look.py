@@ -13,7 +13,7 @@ from model_folders import CLASSIFIER, LUONG, TRANSFORMER, classifier_folder, tra
 
 from nungil.cli import look_files
 from nungil.errors import UsageError
-from nungil.inspection.atlas import atlas_of
+from nungil.inspection.drawings.atlas import atlas_of
 from nungil.inspection.record import AttentionRecord
 from nungil.inspection.saving import to_csv
 from nungil.pipeline import load

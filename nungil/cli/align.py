@@ -169,7 +169,7 @@ def _line(one: "HeadScores") -> str:
 
 def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path: Path) -> None:
     """The first pair, each head with its error over all of them."""
-    from nungil.inspection.atlas import atlas_of, draw_atlas
+    from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
     from nungil.inspection.saving import save_drawing
 
     better: dict[tuple[int, int], HeadScores] = {}

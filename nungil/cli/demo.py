@@ -32,7 +32,7 @@ def demo(
     nungil demo --out runs/second --seed 2
     """
     _make_room(out, overwrite)
-    from nungil.inspection.heatmap import print_map
+    from nungil.inspection.drawings.heatmap import print_map
     from nungil.runs.demo import SENTENCES
     from nungil.runs.demo import demo as run
     from nungil.runs.progress import to_stderr

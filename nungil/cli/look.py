@@ -241,7 +241,7 @@ def _record(model: "Translator | Classifier", chosen: i.Chosen, honesty: "Wanted
 
 
 def _draw(picture: "Picture") -> None:
-    from nungil.inspection.heatmap import print_picture
+    from nungil.inspection.drawings.heatmap import print_picture
 
     _show(lambda console: print_picture(picture, console))
 
@@ -255,7 +255,7 @@ def _show(draw: "Callable[[Console], None]") -> None:
 
 
 def _tell_search(record: "AttentionRecord", candidates: bool, beam: bool) -> None:
-    from nungil.inspection.searching import beam_tree, steps_table
+    from nungil.inspection.drawings.searching import beam_tree, steps_table
 
     if candidates:
         _show(lambda console: console.print(steps_table(record.steps)))
@@ -281,7 +281,7 @@ def _tell_neighbours(model: "Translator | Classifier", word: str, as_json: bool)
 
 
 def _draw_atlas(record: "AttentionRecord", kind: str | None, path: Path) -> None:
-    from nungil.inspection.atlas import atlas_of, draw_atlas
+    from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
     from nungil.inspection.saving import save_drawing
 
     save_drawing(draw_atlas(atlas_of(record, kind)), path)

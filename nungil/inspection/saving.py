@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nungil.errors import UsageError
-from nungil.inspection.chart import chart
-from nungil.inspection.drawing import Drawing
+from nungil.inspection.drawings.chart import chart
+from nungil.inspection.drawings.drawing import Drawing
+from nungil.inspection.drawings.plot import to_figure
+from nungil.inspection.drawings.svg import to_svg
 from nungil.inspection.page import pictures_page, to_page
 from nungil.inspection.picture import Picture
-from nungil.inspection.plot import to_figure
 from nungil.inspection.record import AttentionMap, AttentionRecord
-from nungil.inspection.svg import to_svg
 from nungil.text.atomic import whole_bytes, whole_file
 
 COLUMNS = ("kind", "layer", "head", "row", "column", "row_token", "column_token", "weight")

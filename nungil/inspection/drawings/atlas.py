@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nungil.errors import UsageError
-from nungil.inspection.chart import GAP, MARGIN, NARROWEST, NOTE, SOFT, TITLE, below, colour_scale
-from nungil.inspection.drawing import Cells, Drawing, Text, shortened, width_of
+from nungil.inspection.drawings.chart import GAP, MARGIN, NARROWEST, NOTE, SOFT, TITLE, below, colour_scale
+from nungil.inspection.drawings.drawing import Cells, Drawing, Text, shortened, width_of
 from nungil.inspection.heads import HeadScores, mean_facts
 from nungil.inspection.picture import Picture
 from nungil.inspection.pictures import picture_of

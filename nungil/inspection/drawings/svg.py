@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 
 from nungil.inspection.colours import Colour, colours_of, hex_of
-from nungil.inspection.drawing import Cells, Drawing, Rule, Text
+from nungil.inspection.drawings.drawing import Cells, Drawing, Rule, Text
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', 'Apple SD Gothic Neo', 'Malgun Gothic', 'Noto Sans KR', "

@@ -6,7 +6,7 @@ from math import cos, radians, sin
 import numpy as np
 
 from nungil.inspection.colours import INK, PAPER, Colour, colours_of, ink_on
-from nungil.inspection.drawing import Array, Cells, Drawing, Rule, Text, shortened, width_of, wrapped
+from nungil.inspection.drawings.drawing import Array, Cells, Drawing, Rule, Text, shortened, width_of, wrapped
 from nungil.inspection.picture import Picture
 
 LETTERS, TITLE, NOTE, NUMBER = 10.0, 12.0, 9.0, 8.5  # sizes of letters
@@ -17,6 +17,7 @@ LEGIBLE = (26.0, 14.0)  # a cell that has room for its number
 WIDEST = 900.0  # the matrix, while its cells can be made smaller
 LINE = 11.0  # labels stand no closer than this
 LONGEST_LABEL = 150.0
+APART = 5.0  # two labels beside each other
 SLOPE = 60.0  # of turned labels, in degrees
 NARROWEST = 400.0  # the drawing: notes need room
 BAR = (12.0, 24)  # the colour scale: its width, and in how many steps it is drawn
@@ -110,7 +111,7 @@ def _label_width(label: str) -> float:
 def _heading(columns: Sequence[str], across: float) -> tuple[float, bool]:
     """How high the labels above the columns are, and whether they are turned."""
     longest = max(_label_width(column) for column in columns)
-    if longest <= across - 2:
+    if longest <= across - APART:
         return LETTERS + GAP, False
     return longest * sin(radians(SLOPE)) + LETTERS, True
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from nungil.errors import ResourceError
 from nungil.inspection.colours import Colour, colours_of
-from nungil.inspection.drawing import Cells, Drawing, Text
-from nungil.inspection.fonts import FIRST, Font, fonts_for, installed, signs_without_font, writable
+from nungil.inspection.drawings.drawing import Cells, Drawing, Text
+from nungil.inspection.drawings.fonts import FIRST, Font, fonts_for, installed, signs_without_font, writable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

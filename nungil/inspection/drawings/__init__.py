@@ -1,0 +1,1 @@
+"""Drawings: a picture in a terminal, as SVG, PNG or PDF; every head as small multiples."""
