@@ -605,7 +605,7 @@ def test_a_second_signal_ends_it_at_once(shelf):
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
         thread.join(60)
-        assert "Stopped; not everybody was answered." in process.stderr.read()
+        assert "Stopped; some had no answer yet." in process.stderr.read()
 
 
 @pytest.mark.slow
