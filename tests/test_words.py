@@ -122,9 +122,9 @@ def test_many_are_looked_at_together_and_read_the_same(tmp_path, monkeypatch):
     sizes = []
     watched = Translator._watched
 
-    def counted(self, sources, written):
+    def counted(self, sources, written, *kinds):
         sizes.append(len(sources))
-        return watched(self, sources, written)
+        return watched(self, sources, written, *kinds)
 
     monkeypatch.setattr(Translator, "_watched", counted)
     assert [one.links for one in translator.translate(texts, search, align=True)] == alone
