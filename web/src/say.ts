@@ -50,10 +50,10 @@ const SAID = {
 
   eraseTitle: ["Which words does it look at?", "어떤 단어를 볼까요?"],
   eraseTold: [
-    "The darker a word, the larger its attention weight. Click a word to erase it, and see whether the answer changes.",
+    "The stronger the colour of a word, the larger its attention weight. Click a word to erase it, and see whether the answer changes.",
     "색이 진한 단어일수록 어텐션 가중치가 큽니다. 단어를 누르면 지워지고, 답이 바뀌는지 볼 수 있습니다.",
   ],
-  eraseOffline: ["The darker a word, the larger its attention weight.", "색이 진한 단어일수록 어텐션 가중치가 큽니다."],
+  eraseOffline: ["The stronger the colour of a word, the larger its attention weight.", "색이 진한 단어일수록 어텐션 가중치가 큽니다."],
   erase: ["erase {word}", "{word} 지우기"],
   restore: ["Put all words back", "모두 되돌리기"],
   erasedNow: ["Without {words}: {label} {p}.", "{words} 없이: {label} {p}."],
@@ -77,7 +77,7 @@ const SAID = {
 
   mapTitle: ["The map", "어텐션 맵"],
   mapTold: [
-    "Each row is a word being written, each column a word that is read. The darker a cell, the larger the weight; softmax lets each row sum to 1.",
+    "Each row is a word being written, each column a word that is read. The stronger the colour of a cell, the larger the weight; softmax lets each row sum to 1.",
     "행은 출력 단어, 열은 입력 단어입니다. 칸이 진할수록 어텐션 가중치가 큽니다. 소프트맥스를 거쳐 각 행의 합은 1입니다.",
   ],
   mapToldSelf: [
