@@ -95,7 +95,7 @@ class ParallelStudy(Study):
 
     def measure(self, trained: Trained, material: Material) -> Measured:
         """Nothing is trained."""
-        raise NotImplementedError
+        raise TypeError("this study trains nothing, so there is nothing to measure of it")
 
     def answer(self, results: Results) -> Finding:
         """Is the Transformer faster, and more so as sentences grow?"""
