@@ -80,7 +80,8 @@ def cells_by_keys(page, grid="#map [role=grid]"):
 
 WALK = """selector => {
   const grid = document.querySelector(selector), { rows, columns } = grid.dataset, found = [];
-  const press = (key, ctrlKey = false) => grid.dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey, bubbles: true }));
+  const event = (key, ctrlKey) => new KeyboardEvent("keydown", { key, ctrlKey, bubbles: true });
+  const press = (key, ctrlKey = false) => grid.dispatchEvent(event(key, ctrlKey));
   press("Home", true);
   for (let row = 0; row < rows; row++) {
     const line = [];

@@ -1,4 +1,4 @@
-"""The page of a server, in a real browser and with real models: each part used as a visitor does, its numbers checked."""
+"""The page of a server, in a real browser with real models: each part used as a visitor does, its numbers checked."""
 
 import numpy as np
 import pytest
@@ -11,16 +11,24 @@ from nungil.inspection.edits import Delete, Insert, Swap
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY)]
 GRID = "#map [role=grid]"
+AFTER = "p => Math.abs(Number(document.querySelector('.p-after').value) - p) < 1e-5"
+LAST = "all => all.map(one => [one.dataset.name, Number([...one.querySelectorAll('data')].at(-1).value)])"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("models")
+def shelf_and_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    return small_shelf(folder, "luong", "transformer", "labels"), folder
 
 
 @pytest.fixture(scope="module")
-def server(folder):
-    with running(small_shelf(folder, "luong", "transformer", "labels")) as found:
+def folder(shelf_and_folder):
+    return shelf_and_folder[1]
+
+
+@pytest.fixture(scope="module")
+def server(shelf_and_folder):
+    with running(shelf_and_folder[0]) as found:
         yield found
 
 
@@ -50,17 +58,17 @@ def visit(visits, server):
 
 
 @pytest.fixture(scope="module")
-def luong(folder, server):
+def luong(folder):
     return nungil.load(folder / "luong")
 
 
 @pytest.fixture(scope="module")
-def transformer(folder, server):
+def transformer(folder):
     return nungil.load(folder / "transformer")
 
 
 @pytest.fixture(scope="module")
-def classifier(folder, server):
+def classifier(folder):
     return nungil.load(folder / "labels")
 
 
@@ -108,7 +116,7 @@ def test_the_arithmetic_of_a_cell_holds_in_numpy(visit, luong):
     for vector in page.query_selector_all("[data-part='cross'] details.long"):
         vector.evaluate("one => { one.open = true; }")
     until(page, "document.querySelector(\"[data-part='cross'] .vector.all\")")
-    states = np.array([row for row in rows_of(page, "keys")])
+    states = np.array(rows_of(page, "keys"))
     np.testing.assert_allclose(weight @ states, rows_of(page, "context")[0], atol=1e-5)
     logit, probability = column(page, "output", "logit"), column(page, "output", "probability")
     [below] = values(page, "[data-part='output'] tfoot [data-total='exp logit'] data")
@@ -131,6 +139,13 @@ def rows_of(page, step):
         step,
     )
     return [np.array(row) for row in found]
+
+
+def test_a_written_word_opens_its_arithmetic(visit, luong):
+    page, record = visit(), luong.look("I like snow").without_marks()
+    page.click(".stage .target .word >> nth=0")
+    page.wait_for_selector(".way")
+    assert page.inner_text(".way .token") == record.source_tokens[int(record.weights[0].argmax())]
 
 
 def test_a_journey_without_a_mouse(visit):
@@ -245,12 +260,12 @@ def test_attention_is_dragged_and_the_output_follows(visit, server, luong):
     assert shares == pytest.approx([shares[0]] * 4, rel=1e-3)
     asked = {"model": "luong", "text": "I like snow", "changes": [{"do": "set", "step": 1, "weights": row}]}
     effect = server.post("/v1/intervene", asked).json()
-    until(page, "p => Math.abs(Number(document.querySelector('.p-after').value) - p) < 1e-5", effect["steps"][0]["after"])
+    until(page, AFTER, effect["steps"][0]["after"])
     assert values(page, ".p-before") == pytest.approx([effect["steps"][0]["before"]], abs=1e-5)
     assert page.inner_text("#move .output") == effect["output_after"]
     page.click("#move-even")
     even = luong.intervene("I like snow", Flatten(1))
-    until(page, "p => Math.abs(Number(document.querySelector('.p-after').value) - p) < 1e-5", even.effects[0].after)
+    until(page, AFTER, even.effects[0].after)
     page.click("#move-back")
     until(page, "document.querySelector('#move .result').textContent.includes('Nothing is moved')")
 
@@ -265,7 +280,7 @@ def test_words_of_a_classifier_are_erased_with_a_click(visit, classifier):
     page.click(".erase .word >> nth=1")
     page.wait_for_selector(".erase .before")
     assert page.get_attribute(".erase .word >> nth=1", "aria-pressed") == "true"
-    now = page.eval_on_selector_all(".erase .probability", "all => all.map(one => [one.dataset.name, Number([...one.querySelectorAll('data')].at(-1).value)])")
+    now = page.eval_on_selector_all(".erase .probability", LAST)
     assert dict(now) == pytest.approx(without.probabilities, abs=1e-5)
     page.click("text=Put all words back")
     page.wait_for_selector(".erase .before", state="detached")
@@ -338,7 +353,7 @@ def test_a_page_that_is_taken_away_works_without_the_server(visit, visits, luong
     assert "connect-src" not in (tmp_path / "taken.html").read_text("utf-8").split("<style>")[0]
 
 
-def test_a_server_with_a_key_is_asked_for_it(visits, folder, tmp_path):
+def test_a_server_with_a_key_is_asked_for_it(visits, tmp_path):
     with running(small_shelf(tmp_path, "luong"), keys=[KEY]) as locked:
         page = visits.open(locked.address.url, refused=True)
         page.wait_for_selector("[type=password]")

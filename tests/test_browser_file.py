@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -142,7 +141,8 @@ def test_words_are_linked_by_pointing_at_them(shown):
     assert texts(page, ".stage .target .word") == ["나는", "눈을"]
     page.hover(".stage .target .word >> nth=1")
     words = record.without_marks().merged().select("cross", 1)
-    active = page.eval_on_selector_all(".links .active", "all => all.map(one => Number(one.getAttribute('stroke-width')))")
+    width = "all => all.map(one => Number(one.getAttribute('stroke-width')))"
+    active = page.eval_on_selector_all(".links .active", width)
     assert active == pytest.approx([1 + 4 * weight for weight in words[1] if weight >= 0.06], abs=0.01)
     assert page.eval_on_selector(".stage .target .word >> nth=1", "one => one.classList.contains('lit')")
     assert page.eval_on_selector("#map .cells", "one => one.classList.contains('row-hint')")
@@ -195,7 +195,8 @@ def test_files_taken_away_are_the_record(shown, tmp_path):
     for one, other in zip(sorted(again.maps, key=str), sorted(record.maps, key=str), strict=True):
         np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6)
     assert replace(again, maps=record.maps, source="", target="") == record
-    mine, theirs = (list(csv.DictReader(io.StringIO(text))) for text in (to_csv(record), take("csv").read_text("utf-8")))
+    both = to_csv(record), take("csv").read_text("utf-8")
+    mine, theirs = (list(csv.DictReader(io.StringIO(text))) for text in both)
     found = {tuple(line.values())[:-1]: float(line["weight"]) for line in theirs}
     assert found == pytest.approx({tuple(line.values())[:-1]: float(line["weight"]) for line in mine}, rel=1e-6)
     assert take("links.txt").read_text("utf-8") == f"{links_of(record)}\n"
@@ -246,4 +247,4 @@ def test_korean_and_dark(shown):
     page.click("[data-switch=theme-light]")
     assert page.inner_text("#map h2") == "The map"
     assert page.get_attribute("html", "data-theme") == "light"
-    assert json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage).sort())")) == ["nungil language", "nungil theme"]
+    assert page.evaluate("Object.keys(localStorage).sort()") == ["nungil language", "nungil theme"]

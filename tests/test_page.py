@@ -1,4 +1,4 @@
-"""The page as a file: nothing asked of anybody, tokens as text, the very numbers of the record, and as its sources say."""
+"""The page as a file: nothing asked of anybody, tokens as text, the numbers of the record, built of its sources."""
 
 import base64
 import gzip

@@ -41,7 +41,7 @@ const SAID = {
 
   gazeTitle: ["Where does each word look?", "단어마다 어디를 볼까요?"],
   gazeTold: [
-    "Point at a word: lines lead to the words it is looking at. The thicker a line, the larger the attention weight.",
+    "Point at a word: lines lead to where it looks. The thicker a line, the larger the attention weight.",
     "단어를 가리키면 그 단어가 보는 곳으로 선이 이어집니다. 선이 굵을수록 어텐션 가중치가 큽니다.",
   ],
   gazeRead: ["read", "입력"],

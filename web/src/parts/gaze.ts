@@ -52,8 +52,13 @@ export class GazePart implements Part {
     const first = places[0] ?? 0;
     const point = (): void => change({ pointed: side === "source" ? { row: null, column: first } : { row: first, column: null } });
     const leave = (): void => change({ pointed: null });
-    const span = make("span", { class: "word", tabindex: place ? -1 : 0, role: "button", "data-side": side, "data-word": place, onmouseenter: point, onfocus: point, onmouseleave: leave, onblur: leave }, text);
+    const opens = side === "target" && state.keeper?.model != null;
+    const open = (): void => {
+      if (opens) this.open(place, first);
+    };
+    const span = make("span", { class: "word", tabindex: place ? -1 : 0, role: opens ? "button" : null, "data-side": side, onclick: open, "data-word": place, onmouseenter: point, onfocus: point, onmouseleave: leave, onblur: leave }, text);
     span.addEventListener("keydown", event => {
+      if (event.key === "Enter") open();
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       const all = side === "source" ? this.source : this.target;
       const next = event.key === "ArrowDown" && side === "source" ? this.target[0] : event.key === "ArrowUp" && side === "target" ? this.source[0] : all[place + (step ?? NaN)];
@@ -64,6 +69,15 @@ export class GazePart implements Part {
       next.focus();
     });
     return span;
+  }
+
+  /** The arithmetic of a word that is written, at the word that it looks at most. */
+  private open(place: number, row: number): void {
+    const { between } = this;
+    if (between === null || state.choice?.kind !== "cross") return;
+    const line = [...between.cells.subarray(place * between.columns, (place + 1) * between.columns)];
+    const column = state.look?.words.source[line.indexOf(Math.max(...line))]?.places[0] ?? 0;
+    change({ opened: { row, column } });
   }
 
   /** Two lines where both fit; else two columns, for a phone; else running text without lines. */
@@ -125,7 +139,7 @@ export class GazePart implements Part {
         const own = (row === null && column === null) || r === row || c === column;
         if (value < FAINT) return;
         const active = own && (row !== null || column !== null);
-        const strength = active ? 0.35 + 0.65 * value : own ? 0.1 + 0.5 * value : 0.06;
+        const strength = active ? 0.35 + 0.65 * value : own ? 0.08 + 0.37 * value : 0.06;
         const path = this.shape === "lines" ? arcDown(source, target, box) : arcAcross(source, target, box);
         paths.push(draw("path", { d: path, class: active ? "active" : "", "stroke-width": (1 + 4 * value).toFixed(2), "stroke-opacity": strength.toFixed(2) }));
       }),

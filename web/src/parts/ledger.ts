@@ -217,6 +217,6 @@ function flat(values: Values): number[] {
 }
 
 function sideways(table: HTMLElement): HTMLElement {
-  return make("div", { class: "sideways", tabindex: 0 }, table);
+  return make("div", { class: "sideways" }, table);
 }
 

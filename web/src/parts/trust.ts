@@ -123,6 +123,6 @@ function restOf(strip: Strip): HTMLElement {
     "div",
     { class: "rest" },
     make("table", { class: "numbers wide" }, make("tbody", {}, ...cells)),
-    make("details", {}, make("summary", {}, say("rowByRow")), make("div", { class: "sideways", tabindex: 0, role: "region", "aria-label": say("rowByRow") }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)))),
+    make("details", {}, make("summary", {}, say("rowByRow")), make("div", { class: "sideways" }, make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)))),
   );
 }
