@@ -94,6 +94,17 @@ def test_a_text_that_is_larger_than_a_batch_is_computed_alone():
     assert names(queue.take()) == ["short"]
 
 
+def test_at_a_known_pace_no_batch_takes_more_than_a_part_of_the_deadline():
+    queue = Queue(Limits(batch=2_000, wait=0, deadline=4.0))
+    queue.put(ticket([(str(number), 50) for number in range(8)]))
+    queue.pace = 100.0  # tokens in a second: a hundred in a quarter of the deadline
+    assert names(queue.take()) == ["0", "1"]
+    queue.pace = 1.0
+    assert names(queue.take()) == ["2"]  # one in any case
+    queue.pace = 1e6
+    assert names(queue.take()) == ["3", "4", "5", "6", "7"]
+
+
 def test_what_may_not_be_computed_with_others_is_not():
     queue = Queue(Limits(batch=10, wait=0))
     for name in ("a", "b"):
@@ -355,7 +366,7 @@ def test_what_could_not_be_answered_in_time_is_turned_away_at_once(shelf):
         waiting(server, 1)
         server.desk.metrics.rate = 2.0  # tokens in a second: the hundred that wait take 50 seconds
         found = server.post("/v1/translate", BODY)
-        assert (found.status_code, found.headers["retry-after"]) == (503, "50")
+        assert (found.status_code, found.headers["retry-after"]) == (503, "51")  # and the one that is held
         server.desk.metrics.rate = 1_000.0
         second = pool.submit(server.post, "/v1/translate", BODY)
         waiting(server, 1)

@@ -19,6 +19,7 @@ from nungil.serving.shelf import Shelf
 from nungil.serving.worker import Worker, WorkerDiedError, log, tell_of
 
 MARK = 0.8  # of what may wait: above it the server says that it is not ready, before it turns anybody away
+IN_TIME = 0.5  # of a deadline: what waits longer before it is begun would come too late, and others with it
 STUCK = 2.0  # a batch that takes so many deadlines will not end
 SOON, LATE = 1, 60  # seconds after which a client may come again, at least and at most
 
@@ -105,7 +106,7 @@ class Desk:
 
     def refuse_if_full(self) -> None:
         """Raise if nothing more can wait, or would only wait until it is too late and keep others waiting."""
-        if self.queue.tokens >= self.limits.waiting or self._clear() > self.limits.deadline:
+        if self.queue.tokens >= self.limits.waiting or self._clear() > IN_TIME * self.limits.deadline:
             raise self._full()
 
     def _full(self) -> RefusedError:
@@ -114,8 +115,10 @@ class Desk:
         return RefusedError(503, "too much waits already; come again later", headers=after(wait))
 
     def _clear(self) -> float:
-        """Seconds until what waits is done, by what batches took when much waited; 0 if that never was."""
-        return self.queue.tokens / self.metrics.rate if self.metrics.rate else 0.0
+        """Seconds until all is done, by what batches took when much waited; 0 if that never was, or nothing waits."""
+        if not self.metrics.rate or not self.queue.tokens:
+            return 0.0
+        return (self.queue.tokens + self.worker.tokens) / self.metrics.rate
 
     def _outcome(self, ticket: Ticket, gone: "asyncio.Future[None]") -> list[Any]:
         if ticket.error is not None:

@@ -15,6 +15,7 @@ from typing import Any
 from nungil.serving.limits import Limits
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
+PART, LEAST = 0.25, 64  # of a deadline that a batch may take, and source tokens that it has in any case
 Settled = Callable[[], None]
 
 
@@ -108,6 +109,7 @@ class Queue:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
+        self.pace = 0.0  # source tokens in a second, as far as that is known: no batch is to take long
         self._tickets: deque[Ticket] = deque()
         self._tokens = 0
         self._closed = False
@@ -161,7 +163,7 @@ class Queue:
                 if self._tickets:
                     head = self._tickets[0]
                     left = head.since + self.limits.wait - time.monotonic()
-                    if left <= 0 or self._closed or head.key is None or self._tokens_of(head) >= self.limits.batch:
+                    if left <= 0 or self._closed or head.key is None or self._tokens_of(head) >= self._room():
                         return self._batch(head)
                     self._changed.wait(left)
                 elif self._closed:
@@ -180,11 +182,19 @@ class Queue:
     def _tokens_of(self, head: Ticket) -> int:
         return sum(ticket.tokens for ticket in self._tickets if ticket.key == head.key)
 
+    def _room(self) -> int:
+        """Source tokens of a batch: at a known pace, no more than are done in a part of the deadline.
+
+        Otherwise much would be computed and come too late for all.
+        """
+        soon = int(self.pace * self.limits.deadline * PART)
+        return min(self.limits.batch, max(LEAST, soon)) if self.pace else self.limits.batch
+
     def _batch(self, head: Ticket) -> Batch:
         """Pieces of all tickets of one key in turn, as many as fit; tickets with more of them go to the end."""
         alike = [head] if head.key is None else [ticket for ticket in self._tickets if ticket.key == head.key]
         taken: list[tuple[Ticket, Piece]] = []
-        room = self.limits.batch
+        room = self._room()
         while room > 0 and alike:
             for ticket in alike:
                 if room <= 0 or (taken and ticket.waiting[0].tokens > room):

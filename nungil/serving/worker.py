@@ -43,6 +43,12 @@ class Worker:
         return self.thread.is_alive()
 
     @property
+    def tokens(self) -> int:
+        """Source tokens of what is being computed."""
+        batch = self._batch
+        return 0 if batch is None else batch.tokens
+
+    @property
     def busy(self) -> float:
         """Seconds since the batch that is being computed was begun; 0 if there is none."""
         return time.monotonic() - self._since if self._batch is not None else 0.0
@@ -70,6 +76,7 @@ class Worker:
             batch.answer()
             self._batch = None
             self.metrics.computed(len(batch.taken), batch.tokens, time.monotonic() - self._since, crowded)
+            self.queue.pace = self.metrics.rate
             for ticket in batch.tickets:
                 if ticket.error is not None:
                     self.queue.drop(ticket, tell=True)
