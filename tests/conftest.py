@@ -1,10 +1,11 @@
 """Shared by all tests: repeatable randomness, no time limit per example, and a way to see errors as users see them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
-from browser import CHROMIUM, WHY
+from browser import CHROMIUM, WHY, Visits, chromium
 from hypothesis import settings
 from jaxtyping import config
 
@@ -45,3 +46,18 @@ def as_installed() -> Iterator[None]:
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real Chromium, for all tests of a file."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visits(browser: Any) -> Iterator[Visits]:
+    """Its pages; whatever went wrong on one of them fails the test."""
+    found = Visits(browser)
+    yield found
+    found.close()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, WHY, Visits, cells_by_keys, chromium, texts, until, values
+from browser import CHROMIUM, WHY, cells_by_keys, texts, until, values
 from small_server import KEY, running, small_shelf
 
 import nungil
@@ -30,19 +30,6 @@ def folder(shelf_and_folder):
 def server(shelf_and_folder):
     with running(shelf_and_folder[0]) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def visits(browser):
-    found = Visits(browser)
-    yield found
-    found.close()
 
 
 @pytest.fixture

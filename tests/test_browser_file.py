@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, WHY, Visits, cells_by_keys, chromium, colour_at, texts, values
+from browser import CHROMIUM, WHY, cells_by_keys, colour_at, texts, values
 
 from nungil.inspection.colours import colours_of
 from nungil.inspection.links import links_of
@@ -21,19 +21,6 @@ from nungil.inspection.steps import Candidate, Step
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY)]
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "@@DATA@@", "<!--", "\u2028", "a&b", "'\"\\", "\x1b\n"]
 SHOWN = ["</script><img src=x onerror=alert(1)>", "@@DATA@@", "<!--", "\\u2028", "a&b", "'\"\\", "\\x1b\\n"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def visits(browser):
-    found = Visits(browser)
-    yield found
-    found.close()
 
 
 @pytest.fixture

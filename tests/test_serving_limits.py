@@ -324,6 +324,7 @@ def test_a_client_that_does_not_read_is_let_go(shelf):
             for _ in range(400):  # answers of some 40 kB each, none of which is read
                 connection.sendall(request("GET", "/openapi.json"))
         until(lambda: not server.server.server_state.connections)
+        assert server.get("/livez").status_code == 200, "the others are still answered"
 
 
 def test_too_many_clients_are_turned_away_with_a_word(shelf):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def study(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study, or all; without one, a list.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Three seeds and small: three minutes at most.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Three seeds and small: meant for three minutes.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what would be run, and how long it takes.")] = False,
     data: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="Your own data in place of snow; may be repeated.")

@@ -95,6 +95,7 @@ class ParallelStudy(Study):
 
     def measure(self, trained: Trained, material: Material) -> Measured:
         """Nothing is trained."""
+        del trained, material
         raise TypeError("this study trains nothing, so there is nothing to measure of it")
 
     def answer(self, results: Results) -> Finding:
