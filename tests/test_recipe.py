@@ -1,6 +1,7 @@
 """Recipes: YAML and --set laid over, every mistake at once; a plan fills in what is open and resets nothing."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command import invoke
@@ -32,6 +33,33 @@ def mistakes(tmp_path, text, options=None, changes=()):
 
 
 # Reading
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parents[1].glob("recipes/*")), ids=lambda path: path.stem)
+def test_every_recipe_of_the_house_can_be_read_and_begins_with_its_command(path):
+    assert read_recipe(path, {}).data.folder is None, "where the data lies is said on the command line"
+    lines = [line.strip("# \n") for line in path.read_text().splitlines() if line.startswith("#")]
+    assert any(line.startswith(f"nungil train recipes/{path.name} --data DATA --out runs/") for line in lines)
+
+
+def test_files_are_looked_for_in_the_folder_that_is_named(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    rows = "".join(f"snow {number}\t눈 {number}\n" for number in range(30))
+    (tmp_path / "corpus" / "pairs.tsv").write_text(rows)
+    (tmp_path / "recipe.yaml").write_text("data: {train: pairs.tsv, valid: pairs.tsv}\n")
+    found = read_recipe(tmp_path / "recipe.yaml", {"data": {"folder": str(tmp_path / "corpus")}}).data.placed()
+    assert found.train == found.valid == (str(tmp_path / "corpus" / "pairs.tsv"),)
+    assert found.placed() == found
+    checked = invoke("check", str(tmp_path / "recipe.yaml"), "--data", str(tmp_path / "corpus"))
+    assert "30 pairs read" in checked.stdout
+    missing = invoke("check", str(tmp_path / "recipe.yaml"), "--data", str(tmp_path / "nowhere"))
+    assert missing.returncode == 3
+    assert missing.stderr == f"nungil: {tmp_path}/nowhere: there is no such folder; it is to hold pairs.tsv\n"
+    useless = invoke("check", str(tmp_path / "corpus" / "pairs.tsv"), "--data", str(tmp_path / "corpus"))
+    assert (useless.returncode, useless.stderr) == (
+        2,
+        f"nungil: --data {tmp_path}/corpus is for recipes; name the files themselves\n",
+    )
 
 
 def test_options_go_over_the_file_and_changes_over_both(tmp_path):

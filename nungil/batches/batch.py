@@ -1,7 +1,7 @@
 """Batch: rows of a store as padded tensors, with the marks that models expect."""
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nungil.batches.order import Rows
+from nungil.batches.recut import RecutColumn, RecutRows
 from nungil.batches.store import Column, Store
 from nungil.errors import CorpusError
 from nungil.text.tokenizers.base import EOS, PAD, SOS
@@ -17,6 +18,9 @@ from nungil.text.tokenizers.base import EOS, PAD, SOS
 # Sizes   B batch   S source steps   T target steps
 Marks = Literal["both", "eos", "none"]
 _MARKS: dict[str, tuple[list[int], list[int]]] = {"both": ([SOS], [EOS]), "eos": ([], [EOS]), "none": ([], [])}
+
+
+Stored: TypeAlias = Store | RecutRows
 
 
 class PairBatch(NamedTuple):
@@ -46,7 +50,7 @@ def marked_lengths(lengths: Rows, marks: Marks) -> Rows:
     return lengths + sum(map(len, _MARKS[marks]))
 
 
-def pair_batch(store: Store, rows: Rows, marks: Marks = "both") -> PairBatch:
+def pair_batch(store: Stored, rows: Rows, marks: Marks = "both") -> PairBatch:
     """These rows of a store of pairs."""
     source, source_keep = pad([_marked(store.columns["source"], row, marks) for row in rows])
     target = [store.columns["target"].row(int(row)) for row in rows]
@@ -62,7 +66,7 @@ def pair_batches(store: Store, batches: Iterable[Rows], marks: Marks = "both") -
         store.release()  # rows lie anywhere: a few batches would touch every page of the store
 
 
-def labelled_batch(store: Store, rows: Rows, marks: Marks = "none") -> LabelledBatch:
+def labelled_batch(store: Stored, rows: Rows, marks: Marks = "none") -> LabelledBatch:
     """These rows of a store of labelled texts."""
     source, source_keep = pad([_marked(store.columns["source"], row, marks) for row in rows])
     label = store.columns["label"].ids[np.asarray(rows)].astype(np.int64)
@@ -86,6 +90,6 @@ def surround(ids: list[int], marks: Marks) -> list[int]:
     return [*before, *ids, *after]
 
 
-def _marked(column: Column, row: int, marks: Marks) -> NDArray[np.int64]:
+def _marked(column: Column | RecutColumn, row: int, marks: Marks) -> NDArray[np.int64]:
     before, after = _MARKS[marks]
     return np.concatenate([before, column.row(int(row)), after]).astype(np.int64)

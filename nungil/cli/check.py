@@ -28,6 +28,9 @@ def check(
         list[str],
         typer.Argument(metavar="FILE…", help="Files, folders or globs to train on; or a recipe; or a model folder."),
     ],
+    data: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder that the files of a recipe lie in; here by default.")
+    ] = None,
     valid: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="The validation set; may be repeated.")
     ] = None,
@@ -62,7 +65,7 @@ def check(
         return
     reading = {"task": task, "format": file_format, "encoding": encoding, "header": header}
     held_out = {name: given for name, given in (("test", test), ("validation", valid)) if given}
-    request = _request(files, held_out, {**reading, "columns": two_columns(columns)})
+    request = _request(files, held_out, {**reading, "columns": two_columns(columns)}, data)
     found = _run(request, rejected)
     for decision in found.decisions:
         say(decision)
@@ -81,17 +84,21 @@ def _is_recipe(files: list[str]) -> bool:
     return len(files) == 1 and Path(files[0]).suffix in (".yaml", ".yml")
 
 
-def _request(files: list[str], held_out: dict[str, list[str]], reading: dict[str, Any]) -> "CheckRequest":
+def _request(
+    files: list[str], held_out: dict[str, list[str]], reading: dict[str, Any], folder: str | None
+) -> "CheckRequest":
     """What to look at: the files; or the data of a recipe, whose mistakes, in whatever section, are named first."""
     from nungil.text.checkup import CheckRequest
     from nungil.text.source import CorpusSettings
 
     if not _is_recipe(files):
+        if folder is not None:
+            raise UsageError(f"--data {folder} is for recipes; name the files themselves")
         return CheckRequest(files, held_out, CorpusSettings(**reading))
     from nungil.runs.recipe import read_recipe
 
-    recipe = read_recipe(Path(files[0]), {})
-    data = recipe.data
+    recipe = read_recipe(Path(files[0]), {"data": {"folder": folder}} if folder is not None else {})
+    data = recipe.data.placed()
     named = {name: given for name, given in (("test", data.test), ("validation", data.valid)) if given}
     as_said = CorpusSettings(**data.model_dump(include=set(CorpusSettings.model_fields)))
     return CheckRequest(data.train, named, as_said, recipe.cleaning)

@@ -17,6 +17,9 @@ def train(
     files: Annotated[
         list[str] | None, typer.Option("--train", metavar="FILE", help="Files to train on; may be repeated.")
     ] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder that the files of the recipe lie in; here by default.")
+    ] = None,
     valid: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The validation set.")] = None,
     test: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set.")] = None,
     source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
@@ -50,12 +53,13 @@ def train(
     nungil train --train train.en --train train.de --valid val.en --valid val.de --out runs/multi30k
     nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
     nungil train recipe.yaml --set model.dropout=0.2 --out runs/second
+    nungil train recipes/multi30k-en-de.yaml --data ~/data --out runs/multi30k
     """
     folder = _checked(recipe, files, out)
     from nungil.runs.train import train as run
 
     options: dict[str, Any] = {
-        **{"valid": valid, "test": test, "source": source, "target": target, "task": task},
+        **{"folder": data, "valid": valid, "test": test, "source": source, "target": target, "task": task},
         **{"columns": two_columns(columns), "model": model, "steps": steps, "seed": seed, "processes": processes},
     }
     done = run(files, out=folder, recipe=recipe, quiet=quiet, changes=tuple(changes or ()), **options)

@@ -17,6 +17,9 @@ TABLES = ("tsv", "csv")
 class DataSettings(CorpusSettings):
     """The `data` section of a recipe."""
 
+    folder: str | None = Field(
+        None, description="Folder that the files are looked for in; by default where the command is run."
+    )
     train: tuple[str, ...] = Field(min_length=1, description="Files, folders and globs to train on.")
     valid: tuple[str, ...] = Field((), description="The validation set; by default a part of train is set aside.")
     test: tuple[str, ...] = Field((), description="The test set; if neither is given, a part of train is set aside.")
@@ -42,6 +45,16 @@ class DataSettings(CorpusSettings):
         """`train: pairs.tsv` is as good as a list of one; paths are as good as their names."""
         many = [given] if isinstance(given, str | Path) else given
         return tuple(str(one) if isinstance(one, Path) else one for one in many) if isinstance(many, Sequence) else many
+
+    def placed(self) -> "DataSettings":
+        """The same with every file named from where the command is run."""
+        if self.folder is None:
+            return self
+        place = Path(self.folder).expanduser()
+        if not place.is_dir():
+            raise CorpusError(f"{self.folder}: there is no such folder; it is to hold {', '.join(self.train)}")
+        files = {name: tuple(str(place / one) for one in getattr(self, name)) for name in ("train", "valid", "test")}
+        return self.model_copy(update={**files, "folder": None})
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,7 @@ class Opened:
 def open_data(data: DataSettings) -> Opened:
     """Look into every file, and settle the task, the columns and the languages."""
     _refuse_sizes_beside_files(data)
+    data = data.placed()
     asked = Languages(*(read_tag(tag) if tag is not None else "" for tag in (data.source, data.target)))
     train = open_corpus(data.train, data)
     reading = data.model_copy(update={"task": train.task})

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from nungil.batches.batch import Marks
 from nungil.errors import NungilError, UsageError, did_you_mean
@@ -49,6 +49,12 @@ class Recipe(Settings):
     @classmethod
     def _by_name(cls, given: object) -> object:
         return named_model(given) if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _only_unigram_is_recut(self) -> "Recipe":
+        if self.training.recut is not None and self.tokenizer.unit != "unigram":
+            raise ValueError(f"[training] recut: needs [tokenizer] unit: unigram, not {self.tokenizer.unit}")
+        return self
 
 
 def named_model(name: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import torch
 from nungil.batches.ahead import ahead
 from nungil.batches.chance import seed_of
 from nungil.batches.order import Order
+from nungil.batches.recut import Recut
 from nungil.decoding.settings import SearchSettings
 from nungil.errors import CheckpointError, DivergedError, StoppedError
 from nungil.model.build import parameter_count, set_weights
@@ -30,6 +31,8 @@ from nungil.runs.result import Run, write_result
 from nungil.runs.saved import load_prepared
 from nungil.runs.work import Validation, Work, work_on
 from nungil.settings import read_settings
+from nungil.text.tokenizers.othercuts import OtherCuts
+from nungil.text.tokenizers.pieces import PieceTokenizer
 from nungil.training.checkpoint import (
     average,
     checkpoint_name,
@@ -170,7 +173,9 @@ class Session:
         if schedule is None:
             raise CheckpointError(f"{self.folder / RECIPE}: leaves the schedule open; it was not written by a run")
         order = Order(self.work.lengths(self.prepared.train), settings.batch_tokens or 1, self.recipe.seed)
-        groups = self.work.groups(self.prepared.train, order, settings.accumulation, self.place, self.ranks)
+        groups = self.work.groups(
+            self.prepared.train, order, settings.accumulation, self.place, self.ranks, self._recut()
+        )
         rules = Rules(
             rate_of=lambda update: rate_at(update, schedule, self._total),
             clip=settings.optimizer.clip,
@@ -178,6 +183,18 @@ class Session:
             ranks=self.ranks,
         )
         return train(self._model, ahead(groups), self._loss, self.optimizer, rules, self.done)
+
+    def _recut(self) -> Recut | None:
+        """How words are cut anew in every epoch, if they are."""
+        if self.settings.recut is None:
+            return None
+        sides = dict(zip(("source", "target"), self.prepared.tokenizers, strict=True))
+        cuts = {
+            name: OtherCuts(tokenizer, self.settings.recut)
+            for name, tokenizer in sides.items()
+            if isinstance(tokenizer, PieceTokenizer)
+        }
+        return Recut(cuts, self.recipe.seed, self.work.loaded.config.longest)
 
     def _loss(self, batch: Any) -> Loss:
         with computing_in(self.settings.precision or "fp32"):

@@ -8,8 +8,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 import torch
 
-from nungil.batches.batch import LabelledBatch, PairBatch, labelled_batch, marked_lengths, pair_batch
+from nungil.batches.batch import LabelledBatch, PairBatch, Stored, labelled_batch, marked_lengths, pair_batch
 from nungil.batches.order import Order, Rows, shares
+from nungil.batches.recut import Recut
 from nungil.batches.store import Store
 from nungil.decoding.settings import SearchSettings
 from nungil.model.folder import Loaded
@@ -45,11 +46,11 @@ class Work(ABC, Generic[Batch]):
         """The lengths of every row, side by side, as the model reads them."""
 
     @abstractmethod
-    def batch(self, store: Store, rows: Rows) -> Batch:
+    def batch(self, store: Stored, rows: Rows) -> Batch:
         """These rows as tensors."""
 
     @abstractmethod
-    def predictions(self, order: Order, rows: Rows) -> int:
+    def predictions(self, store: Stored, rows: Rows) -> int:
         """What the loss of these rows is summed over."""
 
     @abstractmethod
@@ -65,16 +66,23 @@ class Work(ABC, Generic[Batch]):
         del store
 
     def groups(
-        self, store: Store, order: Order, accumulation: int, start: Place, ranks: Ranks = ALONE
+        self,
+        store: Store,
+        order: Order,
+        accumulation: int,
+        start: Place,
+        ranks: Ranks = ALONE,
+        recut: Recut | None = None,
     ) -> Iterator[Group[Batch]]:
-        """The batches of each update, from a place on, without end.
+        """The batches of each update, from a place on, without end; with `recut`, words cut anew in every epoch.
 
         Of several processes each gets its share, so that together they see what one would see.
         """
         for update in updates(order, accumulation, start):
             mine = [share[ranks.rank] for share in shares(update.groups, ranks.world)]
-            batches = [self.batch(store, rows) for rows in mine if len(rows)]
-            predictions = sum(self.predictions(order, rows) for rows in update.groups)
+            texts = store if recut is None else recut.of(store, update.epoch)
+            batches = [self.batch(texts, rows) for rows in mine if len(rows)]
+            predictions = sum(self.predictions(texts, rows) for rows in update.groups)
             store.release()  # rows lie anywhere: a few batches would touch every page of the store
             yield Group(batches, predictions, update.epoch, update.after, update.groups)
 
@@ -112,13 +120,14 @@ class Translating(Work[PairBatch]):
             output.bias.copy_(torch.from_numpy(np.log((seen + 1) / (seen + 1).sum())))
         store.release()
 
-    def batch(self, store: Store, rows: Rows) -> PairBatch:
+    def batch(self, store: Stored, rows: Rows) -> PairBatch:
         """Pairs as tensors."""
         return pair_batch(store, rows, self.loaded.config.marks)
 
-    def predictions(self, order: Order, rows: Rows) -> int:
+    def predictions(self, store: Stored, rows: Rows) -> int:
         """Target tokens, and the end of each sentence."""
-        return int(order.lengths[1][rows].sum())
+        target = store.columns["target"]
+        return sum(len(target.row(int(row))) for row in rows) + len(rows)
 
     def loss(self, batch: PairBatch, smoothing: float) -> Loss:
         """Cross-entropy of the target."""
@@ -148,11 +157,11 @@ class Classifying(Work[LabelledBatch]):
         """The texts with their marks."""
         return [marked_lengths(store.columns["source"].lengths(), self.loaded.config.marks)]
 
-    def batch(self, store: Store, rows: Rows) -> LabelledBatch:
+    def batch(self, store: Stored, rows: Rows) -> LabelledBatch:
         """Texts as tensors."""
         return labelled_batch(store, rows, self.loaded.config.marks)
 
-    def predictions(self, order: Order, rows: Rows) -> int:  # noqa: ARG002  a text has one label, however long it is
+    def predictions(self, store: Stored, rows: Rows) -> int:  # noqa: ARG002  a text has one label, however long it is
         """Texts."""
         return len(rows)
 

@@ -70,6 +70,17 @@ class PieceTokenizer(Tokenizer):
         """The pieces as SentencePiece has them: Hangul taken apart stays so."""
         return list(self._processor.id_to_piece(list(range(self.size))))
 
+    def cuts(self, word: tuple[int, ...], most: int) -> list[tuple[tuple[int, ...], float]]:
+        """The likeliest cuts of one word of a unigram model, given as its ids, each with its log-probability.
+
+        A word with a character that no piece has is cut in one way only.
+        """
+        if UNK in word or self._bytes[list(word)].any():
+            return [(word, 0.0)]
+        text = "".join(self._processor.id_to_piece(list(word))).removeprefix(SPACE)
+        found = self._processor.nbest_encode(text, nbest_size=most, out_type=int) if text else [list(word)]
+        return [(tuple(cut), sum(map(self._processor.get_score, cut))) for cut in found]
+
     def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
         """How many are bytes of characters that no piece has, `<0xE7>`, or `<unk>`."""
         return int(np.count_nonzero(self._bytes[ids])) + super().unknown(ids)
