@@ -35,6 +35,10 @@ def train(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The new model folder.")] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="A model to start from: its weights and tokenizers; made to fit this data."),
+    ] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; worked out by default.")] = None,
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Processes that train together; 1 by default.")
@@ -53,7 +57,8 @@ def train(
     nungil train --train train.en --train train.de --valid val.en --valid val.de --out runs/multi30k
     nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
     nungil train recipe.yaml --set model.dropout=0.2 --out runs/second
-    nungil train recipes/multi30k-en-de.yaml --data ~/data --out runs/multi30k
+    nungil train recipes/multi30k.yaml --data ~/data --out runs/multi30k
+    nungil train --train manuals.tsv --start-from runs/mine --out runs/manuals
     """
     folder = _checked(recipe, files, out)
     from nungil.runs.train import train as run
@@ -61,13 +66,17 @@ def train(
     options: dict[str, Any] = {
         **{"folder": data, "valid": valid, "test": test, "source": source, "target": target, "task": task},
         **{"columns": two_columns(columns), "model": model, "steps": steps, "seed": seed, "processes": processes},
+        **{"start_from": start_from},
     }
     done = run(files, out=folder, recipe=recipe, quiet=quiet, changes=tuple(changes or ()), **options)
-    if quiet or not has_the_last_word():
-        return
-    verb, text = ("translate", "a sentence") if done.config.task == "translate" else ("classify", "a text")
-    say(f"The model and its card (README.md) are in {out}\nNext: echo '{text}' | nungil {verb} {out}")
-    say(f"      nungil score {out}")
+    if not quiet and has_the_last_word():
+        _say_what_is_next(done.config.task, folder)
+
+
+def _say_what_is_next(task: str, folder: Path) -> None:
+    verb, text = ("translate", "a sentence") if task == "translate" else ("classify", "a text")
+    say(f"The model and its card (README.md) are in {folder}\nNext: echo '{text}' | nungil {verb} {folder}")
+    say(f"      nungil score {folder}")
 
 
 def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> Path:

@@ -18,10 +18,11 @@ from nungil.model.scores import ScoreSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.runs.data import open_data
 from nungil.runs.plan import Plan, make_plan, refuse_other_task
-from nungil.runs.prepare import LONGEST, Prepared, prepare
+from nungil.runs.prepare import LONGEST, Prepared, Taken, prepare
 from nungil.runs.progress import Say, tensorboard_writer
 from nungil.runs.recipe import Recipe
 from nungil.runs.saved import save_prepared
+from nungil.runs.start import open_start
 from nungil.text.atomic import whole_file
 
 DATA = "data"
@@ -38,10 +39,17 @@ def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> 
     except OSError as error:
         raise UsageError(f"{out}: the folder cannot be made: {error.strerror}") from None
     try:
+        start = open_start(recipe)
+        recipe = start.taken_over(recipe) if start is not None else recipe
         opened = open_data(recipe.data)
+        if start is not None:
+            start.refuse_other_languages(opened)
         refuse_other_task(recipe, opened.task)  # before hours are spent on reading
-        say("Reading the data and learning how to cut it into tokens …")
-        prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened)
+        say("Reading the data and learning how to cut it into tokens …" if start is None else "Reading the data …")
+        taken = Taken(start.loaded.tokenizers, start.config.labels) if start is not None else None
+        prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened, taken)
+        if start is not None:
+            start.write_weights(out / DATA)
         _write(recipe, prepared, out, say)
     except BaseException:
         _empty(out, beside)
@@ -76,7 +84,10 @@ def _write(recipe: Recipe, prepared: Prepared, folder: Path, say: Say) -> None:
     if plan.training.tensorboard:
         tensorboard_writer()
     parameters = sum(map(math.prod, shapes_of(config).values()))
-    decisions = (*prepared.decisions, _about_model(config, parameters), *plan.decisions)
+    about = _about_model(config, parameters)
+    if recipe.start_from is not None:
+        about = f"It starts from the weights and tokenizers of {recipe.start_from}. {about}"
+    decisions = (*prepared.decisions, about, *plan.decisions)
     for decision in decisions:
         say(decision)
     save_prepared(replace(prepared, decisions=decisions), folder / DATA)

@@ -74,6 +74,7 @@ LARGE = Size(
     8_192,
     4,
 )
+GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
@@ -99,6 +100,10 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     model = _model(recipe, prepared.task, size)
     size = replace(size, batch_tokens=max(size.batch_tokens, longest))
     training, decisions = _training(recipe.training, prepared.task, size, model, positions)
+    said = recipe.training.schedule
+    if recipe.start_from is not None and (said is None or "rate" not in said.model_fields_set):
+        training, decision = _gently(training)
+        decisions.append(decision)
     return Plan(model, training, tuple(decisions))
 
 
@@ -191,6 +196,16 @@ def _schedule(model: ModelSettings, steps: int) -> ScheduleSettings:
     if isinstance(model, ClassifierSettings):
         return _warmed(0.002, 200, steps, "cosine")
     return _warmed(0.002 * min(1.0, 256 / model.width), 400, steps)
+
+
+def _gently(training: TrainingSettings) -> tuple[TrainingSettings, str]:
+    """A model that has learned already is not to forget it in its first updates."""
+    schedule = training.schedule or ScheduleSettings()
+    slower = schedule.model_copy(update={"rate": schedule.rate / GENTLY})
+    said = (
+        f"The rate is {1 / GENTLY:.0%} of that, {slower.rate:g}, since it starts from a model that has learned already."
+    )
+    return training.model_copy(update={"schedule": slower}), said
 
 
 def _warmed(rate: float, warmup: int, steps: int, shape: Any = "inverse-sqrt") -> ScheduleSettings:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, train_to
 LONGEST: dict[Task, int] = {"translate": 256, "classify": 1_024}
 FOREIGN = 0.5  # share of tokens that a tokenizer does not know at which a text is not of its language
 TRIED = 2_000  # texts of train on which that is tried
+GROW = "give the tokenizer a larger size or another unit"
 UNITS = {"unigram": "pieces", "bpe": "pieces", "word": "words", "character": "characters"}
 
 
@@ -45,6 +47,13 @@ class Prepared:
     decisions: tuple[str, ...]  # all that was worked out, a sentence each
 
 
+class Taken(NamedTuple):
+    """What is taken over from a model that a run starts from, instead of being learned from the data."""
+
+    tokenizers: Tokenizers
+    labels: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class _Job:
     """What `prepare` was asked for."""
@@ -55,6 +64,7 @@ class _Job:
     tokenizer: TokenizerSettings
     folder: Path
     seed: int
+    taken: Taken | None = None
 
     @property
     def longest(self) -> int:
@@ -68,22 +78,24 @@ def prepare(
     folder: Path,
     seed: int,
     opened: Opened | None = None,
+    taken: Taken | None = None,
 ) -> Prepared:
     """Read, clean and split the files, learn tokenizers, and store ids in folder/train and folder/valid.
 
     Whatever can be wrong with the data is found before the stores are written. If it fails, none is left behind.
-    `opened` is the data where it has been looked into already.
+    `opened` is the data where it has been looked into already; what is `taken` over from a model is not learned.
     """
     for name in ("train", "valid"):
         if (folder / name).exists():
             raise CorpusError(f"{folder / name}: there is something already; a store is never written over")
-    job = _Job(opened or open_data(data), data, cleaning, tokenizer, folder, seed % 2**63)
+    job = _Job(opened or open_data(data), data, cleaning, tokenizer, folder, seed % 2**63, taken)
     return _prepare_pairs(job) if job.opened.task == "translate" else _prepare_texts(job)
 
 
 def _prepare_pairs(job: _Job) -> Prepared:
     sets = _gather(job, PAIRS)
-    tokenizers = train_tokenizers(sets.samples[0], sets.samples[1], job.tokenizer)
+    taken = job.taken
+    tokenizers = taken.tokenizers if taken else train_tokenizers(sets.samples[0], sets.samples[1], job.tokenizer)
 
     def store(pairs: Iterable[Pair], name: str) -> Built:
         return build_pair_store(pairs, tokenizers, job.folder / name, longest=job.longest)
@@ -93,8 +105,8 @@ def _prepare_pairs(job: _Job) -> Prepared:
 
 def _prepare_texts(job: _Job) -> Prepared:
     sets = _gather(job, TEXTS)
-    tokenizer = train_tokenizer(sets.samples[0], job.tokenizer)
-    labels = tuple(sorted(sets.labels))
+    tokenizer = job.taken.tokenizers.source if job.taken else train_tokenizer(sets.samples[0], job.tokenizer)
+    labels = _labels(job, sets)
 
     def store(texts: Iterable[Labelled], name: str) -> Built:
         return build_labelled_store(texts, tokenizer, labels, job.folder / name, longest=job.longest)
@@ -110,7 +122,7 @@ def _finish(
     job: _Job, sets: Sets[Record], tokenizers: Tokenizers, store: Callable[[Iterable[Record], str], Built]
 ) -> Prepared:
     """Try the tokenizers on every set, then store the ids."""
-    _try_on_train(sets, tokenizers)
+    _try_on_train(sets, tokenizers, "train with a new tokenizer" if job.taken else GROW)
     valid, valid_too_long = _fitting("validation", sets, tokenizers, job.longest)
     test, test_too_long = _fitting("test", sets, tokenizers, job.longest)
     try:
@@ -123,7 +135,7 @@ def _finish(
         task=job.opened.task,
         languages=job.opened.languages,
         tokenizers=tokenizers,
-        labels=tuple(sorted(sets.labels)),
+        labels=_labels(job, sets),
         train=built["train"].store,
         valid=built["valid"].store,
         valid_records=valid,  # type: ignore[arg-type]  # a list of Record is a list of one of the two
@@ -134,14 +146,26 @@ def _finish(
     )
 
 
-def _try_on_train(sets: Sets[Record], tokenizers: Tokenizers) -> None:
-    """A vocabulary may be too small for its own texts."""
+def _labels(job: _Job, sets: Sets[Record]) -> tuple[str, ...]:
+    """Those of train; where a run starts from a model, those of the model, of which train may have only some."""
+    if job.taken is None:
+        return tuple(sorted(sets.labels))
+    new = sorted(set(sets.labels) - set(job.taken.labels))
+    if new:
+        raise CorpusError(
+            f"the model that it starts from does not know {listed(new)}; it knows {listed(list(job.taken.labels))}"
+        )
+    return job.taken.labels
+
+
+def _try_on_train(sets: Sets[Record], tokenizers: Tokenizers, cure: str) -> None:
+    """A vocabulary may be too small for its own texts, and another's may be foreign to them."""
     for side, tokenizer, sample in zip(sets.kind.sides, tokenizers, sets.samples, strict=False):
         ids = tokenizer.encode_many(sample.texts[:: max(1, len(sample.texts) // TRIED)])
         if _share_unknown(tokenizer, ids) >= FOREIGN:
             raise CorpusError(
                 f"{_unknown(_share_unknown(tokenizer, ids), side, 'train')} to a tokenizer of {tokenizer.size:,}; "
-                "give the tokenizer a larger size or another unit"
+                f"{cure}"
             )
 
 

@@ -42,6 +42,9 @@ class Recipe(Settings):
         description="A name (transformer, luong, bahdanau, plain; for classifiers lstm, gru, transformer, bag) or "
         "`kind` and sizes; sizes that are not said go by the corpus.",
     )
+    start_from: str | None = Field(
+        None, description="A model folder: training begins with its weights and tokenizers, and keeps its sizes."
+    )
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="How it is trained.")
     seed: int = Field(1, ge=0, lt=2**63, description="Of the split, the weights, the order and the dropout.")
 

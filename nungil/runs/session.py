@@ -29,6 +29,7 @@ from nungil.runs.progress import Say, Teller, spell_time, to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.result import Run, write_result
 from nungil.runs.saved import load_prepared
+from nungil.runs.start import START
 from nungil.runs.work import Validation, Work, work_on
 from nungil.settings import read_settings
 from nungil.text.tokenizers.othercuts import OtherCuts
@@ -98,6 +99,8 @@ class Session:
     def run(self) -> Run:
         """Train to the end; then choose the weights, score them, and write the card."""
         began = time.perf_counter()
+        if self.recipe.start_from is not None and not self.done and self.ranks.leads:
+            self.say(f"As it starts: {spelled(self._validation().scores)}")
         self._train()
         if self.ranks.leads:
             self._finish(began)
@@ -253,12 +256,19 @@ class Session:
         """Stand where the newest whole checkpoint was written, or at the beginning."""
         place = newest(self.folder / "checkpoints")
         if place is None:
-            self.work.prime(self.prepared.train)
+            self._go_to_the_start()
         else:
             self._restore(place, accept_changes)
         if self.ranks.leads:
             for name in drop_after(self.folder / "checkpoints", self.done):
                 self.say(f"checkpoints/{name} is broken and was passed over.")
+
+    def _go_to_the_start(self) -> None:
+        """The weights of the model that it starts from; else what can be known without training."""
+        if self.recipe.start_from is None:
+            self.work.prime(self.prepared.train)
+        else:
+            set_weights(self._model, read_tensors(self.folder / DATA / START))
 
     def _restore(self, place: Path, accept_changes: bool) -> None:
         state = read_state(place)

@@ -1,0 +1,84 @@
+"""Start: a run that begins with the weights and tokenizers of another model, and makes it fit other data."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors.torch import save
+
+from nungil.errors import ConfigError, CorpusError
+from nungil.model.folder import Loaded, ModelConfig, load_model
+from nungil.runs.data import Opened, open_data
+from nungil.runs.recipe import Recipe
+from nungil.text.atomic import whole_bytes
+from nungil.training.checkpoint import weights_of
+
+START = "start.safetensors"  # beside the data of a run: it can go on from update 0 when the other model is gone
+FREE = {"dropout", "coverage_loss"}  # what may differ: it is about training, not about what the weights mean
+
+
+@dataclass(frozen=True)
+class Start:
+    """The model that a run starts from."""
+
+    folder: Path
+    loaded: Loaded
+
+    @property
+    def config(self) -> ModelConfig:
+        """What it is."""
+        return self.loaded.config
+
+    def taken_over(self, recipe: Recipe) -> Recipe:
+        """The recipe with the tokenizer, the model and the languages of this one; what contradicts them is refused."""
+        task = open_data(recipe.data).task
+        if task != self.config.task:
+            raise CorpusError(f"{self.folder} is a model to {self.config.task}, but the data is to {task}")
+        mistakes = self._mistakes(recipe)
+        if mistakes:
+            raise ConfigError("recipe", mistakes)
+        said = recipe.model.model_dump(include=recipe.model.model_fields_set & FREE) if recipe.model else {}
+        data = {
+            "longest": recipe.data.longest or self.config.longest,
+            "source": recipe.data.source or self.config.source or None,
+            "target": recipe.data.target or self.config.target or None,
+        }
+        return recipe.model_copy(
+            update={
+                "data": recipe.data.model_copy(update=data),
+                "tokenizer": self.config.tokenizer,
+                "marks": self.config.marks,
+                "model": self.config.model.model_copy(update=said),
+            }
+        )
+
+    def refuse_other_languages(self, opened: Opened) -> None:
+        """Its languages are those of the data."""
+        ours, theirs = (self.config.source, self.config.target), tuple(opened.languages)
+        if any(one and other and one != other for one, other in zip(ours, theirs, strict=True)):
+            raise CorpusError(
+                f"{self.folder} translates from {' to '.join(ours)}, but the data is from {' to '.join(theirs)}"
+            )
+
+    def write_weights(self, folder: Path) -> None:
+        """Keep its weights beside the data of the run."""
+        whole_bytes(folder / START, save(weights_of(self.loaded.model)))
+
+    def _mistakes(self, recipe: Recipe) -> list[str]:
+        config, found = self.config, []
+        if recipe.tokenizer.model_fields_set and recipe.tokenizer != config.tokenizer:
+            found.append(f"tokenizer: it starts from {self.folder} and goes on with its tokenizer; leave it out")
+        if recipe.marks not in (None, config.marks):
+            found.append(f"marks: it starts from {self.folder}, where they are {config.marks}; leave them out")
+        given = recipe.model
+        for name in sorted(given.model_fields_set - FREE) if given is not None else ():
+            if getattr(given, name) != (has := getattr(config.model, name, None)):
+                found.append(f"[model] {name}: it starts from {self.folder}, where it is {has}; leave it out")
+        return found
+
+
+def open_start(recipe: Recipe) -> Start | None:
+    """The model that the recipe starts from, if it names one."""
+    if recipe.start_from is None:
+        return None
+    folder = Path(recipe.start_from)
+    return Start(folder, load_model(folder))
