@@ -36,8 +36,7 @@ def train(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The new model folder.")] = None,
     start_from: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="A model to start from: its weights and tokenizers; made to fit this data."),
+        str | None, typer.Option(metavar="DIR", help="A model whose weights and tokenizers it starts from.")
     ] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; worked out by default.")] = None,
     processes: Annotated[
@@ -56,8 +55,7 @@ def train(
     nungil train --train pairs.tsv --from en --to ko --out runs/mine
     nungil train --train train.en --train train.de --valid val.en --valid val.de --out runs/multi30k
     nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
-    nungil train recipe.yaml --set model.dropout=0.2 --out runs/second
-    nungil train recipes/multi30k.yaml --data ~/data --out runs/multi30k
+    nungil train recipes/multi30k.yaml --data ~/data --set model.dropout=0.2 --out runs/multi30k
     nungil train --train manuals.tsv --start-from runs/mine --out runs/manuals
     """
     folder = _checked(recipe, files, out)
@@ -65,8 +63,8 @@ def train(
 
     options: dict[str, Any] = {
         **{"folder": data, "valid": valid, "test": test, "source": source, "target": target, "task": task},
-        **{"columns": two_columns(columns), "model": model, "steps": steps, "seed": seed, "processes": processes},
-        **{"start_from": start_from},
+        **{"columns": two_columns(columns), "model": model, "start_from": start_from},
+        **{"steps": steps, "seed": seed, "processes": processes},
     }
     done = run(files, out=folder, recipe=recipe, quiet=quiet, changes=tuple(changes or ()), **options)
     if not quiet and has_the_last_word():
