@@ -127,6 +127,21 @@ def test_sizes_are_as_asked(tmp_path):
     assert (len(prepared.train), len(prepared.valid), len(prepared.test_records)) == (869, 31, 0)
 
 
+def test_more_texts_than_pairs_are_set_aside_of_much_data():
+    assert (sets.PAIRS.aside, sets.TEXTS.aside) == (1_000, 4_000)
+    assert [sets.TEXTS.most(name) for name in ("validation", "test")] == [8_000, 100_000]
+    for kind, count, expected in (
+        (sets.PAIRS, 30_000, 1_000),
+        (sets.TEXTS, 30_000, 1_500),
+        (sets.TEXTS, 150_000, 4_000),
+    ):
+        train = sets.Train(kind, None, None)
+        assert sets._worked_out(train, {sets.VALID: None, sets.TEST: 12}, count) == {
+            sets.VALID: expected,
+            sets.TEST: 12,
+        }
+
+
 def test_a_score_is_about_the_set_as_it_was_given(tmp_path):
     odd = [
         ("Snow .", "눈이 아주 많이 내리는 날에는 아무도 밖에 나가지 않는다 . " * 3),
@@ -140,7 +155,7 @@ def test_a_score_is_about_the_set_as_it_was_given(tmp_path):
 
 
 def test_what_is_kept_of_a_large_set_is_spread_evenly(tmp_path, monkeypatch):
-    monkeypatch.setitem(sets.MOST_KEPT, "validation", 7)
+    monkeypatch.setattr(sets.Kind, "most", lambda _, name: {"validation": 7, "test": 100}[name])
     valid = table(tmp_path / "valid.tsv", KOREAN_VALID)
     prepared = run(tmp_path, train=table(tmp_path / "snow.tsv", PAIRS), valid=valid)
     assert [pair.line for pair in prepared.valid_records] == [9, 18, 26, 35, 43, 52, 60]
@@ -148,7 +163,7 @@ def test_what_is_kept_of_a_large_set_is_spread_evenly(tmp_path, monkeypatch):
 
 
 def test_what_is_not_kept_of_a_part_set_aside_stays_out_of_train(tmp_path, monkeypatch):
-    monkeypatch.setitem(sets.MOST_KEPT, "validation", 7)
+    monkeypatch.setattr(sets.Kind, "most", lambda _, name: {"validation": 7, "test": 100}[name])
     prepared = run(tmp_path, train=table(tmp_path / "snow.tsv", PAIRS))
     assert (len(prepared.train), len(prepared.valid), len(prepared.valid_records)) == (810, 7, 7)
     assert "The validation set has 45 pairs: 7 of them are used, spread evenly." in prepared.decisions

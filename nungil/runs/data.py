@@ -26,10 +26,10 @@ class DataSettings(CorpusSettings):
     source: str | None = Field(None, description="Language of the source, such as en; told from names by default.")
     target: str | None = Field(None, description="Language of the target, such as ko; told from names by default.")
     valid_size: int | None = Field(
-        None, ge=1, description="Records set aside for validation; by default 5%, at most 1,000."
+        None, ge=1, description="Records set aside for validation; by default 5%, at most 1,000 pairs or 4,000 texts."
     )
     test_size: int | None = Field(
-        None, ge=0, description="Records set aside as a test set; by default 5%, at most 1,000."
+        None, ge=0, description="Records set aside as a test set; by default 5%, at most 1,000 pairs or 4,000 texts."
     )
     longest: int | None = Field(
         None,
