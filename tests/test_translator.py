@@ -7,6 +7,7 @@ import pytest
 import torch
 from model_folders import LUONG, TRANSFORMER, translator_folder
 
+from nungil.decoding.native import _SHARED
 from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
 from nungil.errors import ConfigError, UsageError
@@ -80,6 +81,21 @@ def test_draws_are_the_same_whatever_the_threads(translator, copies, monkeypatch
         assert torch.get_num_threads() == threads
     assert drawn[0] == drawn[1]
     assert seen == {1}, "sums of several threads are rounded otherwise"
+
+
+def test_two_who_search_at_once_leave_torch_with_the_threads_that_it_had():
+    torch.set_num_threads(3)
+    try:
+        first, second = _SHARED.one_each(), _SHARED.one_each()
+        first.__enter__()
+        assert (torch.get_num_threads(), _SHARED.threads) == (1, 3)
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert (torch.get_num_threads(), _SHARED.threads) == (1, 3), "one of them is still at it"
+        second.__exit__(None, None, None)
+        assert (torch.get_num_threads(), _SHARED.threads) == (3, 3)
+    finally:
+        torch.set_num_threads(1)
 
 
 def test_a_translation_begins_with_what_is_given(translator):

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,7 +126,7 @@ def batch_size(sentences: int, settings: SearchSettings) -> int:
     """
     if settings.sample:
         return SENTENCES
-    return even_rows(sentences, max(1, min(SENTENCES, ROWS // settings.beam)), torch.get_num_threads())
+    return even_rows(sentences, max(1, min(SENTENCES, ROWS // settings.beam)), _SHARED.threads)
 
 
 def even_rows(count: int, most: int, threads: int) -> int:
@@ -140,14 +141,38 @@ def _workers(batches: int, one_thread: bool) -> Iterator[ThreadPoolExecutor]:
 
     One that works alone has them all, unless `one_thread` is asked for: sums of several threads are rounded otherwise.
     """
-    threads = torch.get_num_threads()
-    several = min(threads, batches)
-    one_each = several > 1 or one_thread
-    if one_each:
-        torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(max(1, several), thread_name_prefix="search") as pool:
-            yield pool
-    finally:
-        if one_each:
-            torch.set_num_threads(threads)
+    several = min(_SHARED.threads, batches)
+    alone = several <= 1 and not one_thread
+    with nullcontext() if alone else _SHARED.one_each(), ThreadPoolExecutor(max(1, several), "search") as pool:
+        yield pool
+
+
+class _SharedThreads:
+    """torch's threads, while some searches have one each: the last of them to end puts back what the first found."""
+
+    def __init__(self) -> None:
+        self._lock, self._searches, self._before = Lock(), 0, 1
+
+    @property
+    def threads(self) -> int:
+        """As many as torch has when nobody searches."""
+        with self._lock:
+            return self._before if self._searches else torch.get_num_threads()
+
+    @contextmanager
+    def one_each(self) -> Iterator[None]:
+        """For one search, of however many at a time."""
+        with self._lock:
+            self._before = self._before if self._searches else torch.get_num_threads()
+            self._searches += 1
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._searches -= 1
+                if not self._searches:
+                    torch.set_num_threads(self._before)
+
+
+_SHARED = _SharedThreads()
