@@ -56,6 +56,16 @@ def test_json_has_all_that_is_known(model, article):
     assert [len(one["n_best"]) for one in objects] == [2, 0, 2, 2, 2]
 
 
+def test_a_text_of_which_most_words_are_new_is_named(model, tmp_path):
+    (tmp_path / "text.txt").write_text("I like snow\nI like sleet\nsleet and graupel fell again slowly today\n")
+    found = invoke("translate", str(model), str(tmp_path / "text.txt"), "--longest", "4")
+    (warning,) = [line for line in found.stderr.splitlines() if "guess" in line]
+    assert warning == (
+        f"{tmp_path}/text.txt:3: the model has never seen most of these words, so its answer is a guess: "
+        "sleet, and, graupel, again, slowly …"
+    )
+
+
 def test_no_part_of_a_long_input_repeats_the_draws_of_another(model, tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "CHUNK", 7)
     (tmp_path / "same.txt").write_text("I like snow\n" * 21)

@@ -31,7 +31,7 @@ def classify(
     nungil classify runs/reviews new.txt --json --out labels.jsonl
     """
     from nungil.cli.lines import model_sign, work_through
-    from nungil.cli.texts import Texts
+    from nungil.cli.texts import Texts, warn_of_unknown
     from nungil.pipeline import Classifier, load
     from nungil.text.tidy import tidy
 
@@ -45,9 +45,12 @@ def classify(
         found = iter(model.classify([line for line in lines if tidy(line)]))
         answers = [next(found) if tidy(line) else None for line in lines]  # a line out for each line in
         for place, one in enumerate(answers, number):
-            if one is not None and one.cut:
-                where, limit = texts.place(place), model.config.longest
-                say(f"{where}: longer than the {limit} tokens that the model reads; cut there")
+            if one is None:
+                continue
+            warn_of_unknown(texts.place(place), one.source, one.unknown)
+            if one.cut:
+                limit = model.config.longest
+                say(f"{texts.place(place)}: longer than the {limit} tokens that the model reads; cut there")
         if not seen:
             seen.extend([one.source for one in answers if one is not None][:1])
         return [_shown(one, as_json) for one in answers]

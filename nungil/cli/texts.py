@@ -16,6 +16,14 @@ from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
 
 CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
 INPUT = "standard input"
+SHOWN = 5  # words that are named
+
+
+def warn_of_unknown(place: str, source: str, unknown: Sequence[str]) -> None:
+    """Say it where most words of a text are new to a model: what it answers is a guess then."""
+    if 2 * len(unknown) > len(set(source.split())):
+        shown = ", ".join(unknown[:SHOWN]) + (" …" if len(unknown) > SHOWN else "")
+        say(f"{place}: the model has never seen most of these words, so its answer is a guess: {shown}")
 
 
 class Texts:

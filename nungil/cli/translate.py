@@ -142,6 +142,9 @@ def plain(one: "Translation") -> dict[str, Any]:
 
 
 def _warn(place: str, one: "Translation", model: "Translator") -> None:
+    from nungil.cli.texts import warn_of_unknown
+
+    warn_of_unknown(place, one.source, one.unknown)
     if one.cut:
         say(f"{place}: longer than the {model.config.longest} tokens that the model reads; the rest was left out")
     if not one.finished and one.source:
