@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from command import invoke
 from made_up import aer, around, bleu, runs, share
+from matplotlib.figure import Figure
 from scipy import stats
 
 from nungil.batches.workers import map_as_done
 from nungil.errors import CheckpointError, DivergedError, ResourceError, StoppedError, UsageError
 from nungil.scoring.resampling import Interval
-from nungil.studies import conduct, study
+from nungil.studies import conduct, figures, study
 from nungil.studies.claims import CLAIMS
 from nungil.studies.figures import draw
 from nungil.studies.finding import Chart, Finding, Point, Series, Table, comparison_table, number
@@ -362,6 +363,17 @@ def test_the_same_chart_is_the_same_bytes(kind, form):
     points = (Point("a", 1, 0.5, 2, (0.7, 1.4), (0.9, 1.1)), Point("b", 2, 1, 3))
     chart = Chart("x", "title", "across", "up", (Series("s", points),), kind, rule=("guess", 1.5))
     assert draw(chart, form) == draw(chart, form)
+
+
+@pytest.mark.parametrize(("kind", "limits"), [(figures._lines, "get_ylim"), (figures._dots, "get_xlim")])
+@pytest.mark.parametrize(("up", "most"), [("right, %", figures.PERCENT), ("BLEU", 125)])
+def test_an_axis_reaches_no_further_than_its_figures_can(kind, limits, up, most):
+    axes = Figure().add_subplot()
+    kind(axes, Chart("x", "title", "across", up, (Series("s", (Point("a", 37, -60, 120), Point("b", 80, 79, 81))),)))
+    low, high = getattr(axes, limits)()
+    assert low == 0, "no share is negative, whatever an interval over three seeds says"
+    assert 100 < high <= 1.1 * most
+    assert (high == figures.PERCENT) == ("%" in up)
 
 
 def test_a_page_has_its_title_escaped():

@@ -103,6 +103,9 @@ def _dots(axes: "Axes", chart: Chart) -> None:
         axes.axvline(level, color="0.4", linewidth=0.8, linestyle=(0, (2, 3)), label=name)
     if chart.log_up:
         axes.set_xscale("log")
+    elif all(point.y >= 0 for point in points):  # as above: an interval may reach further than a figure can
+        low, high = axes.get_xlim()
+        axes.set_xlim(max(low, 0), min(high, PERCENT) if "%" in chart.up else high)
     axes.set_xlabel(chart.up, fontsize=9, parse_math=False)
     axes.set_ylabel(chart.across, fontsize=9, parse_math=False)
     axes.grid(axis="x", color="0.9", linewidth=0.6)

@@ -62,7 +62,7 @@ class HomonymStudy(Study):
     def answer(self, results: Results) -> Finding:
         """Better than the guess, and is the Transformer better than the others?"""
         over = [
-            results.against(arm, {RIGHT: 1.0, GUESS: -1.0}, 0.0, "right above guess", "none") for arm in results.arms
+            results.against(arm, {RIGHT: 1.0, GUESS: -1.0}, 0.0, "right sense", "the guess") for arm in results.arms
         ]
         apart = [results.compare(TRANSFORMER, arm, RIGHT, "right sense") for arm in (PLAIN, ATTENTION)]
         compared = holm([*over, *apart])
