@@ -134,7 +134,7 @@ def test_a_model_without_attention_has_lenses(tmp_path):
         ("--force", "1:4", "step 1: all weight on word 4"),
         ("--move", "1:snow>like", "step 1: the weight of “snow” moved to “like”"),
         ("--zero", "1:snow", "step 1: no weight on “snow”"),
-        ("--flatten", "1", "step 1: the same weight on every word"),
+        ("--flatten", "1", "step 1: the same weight everywhere"),
         ("--permute", "1", "step 1: the weights in another order (seed 1)"),
     ],
 )
@@ -169,7 +169,7 @@ def test_changes_are_made_in_the_order_they_are_typed(folder):
     assert json.loads(look(folder, TEXT, *asked))["changes"] == [
         "step 1: no weight on “snow”",
         "step 1: all weight on word 4",
-        "step 2: the same weight on every word",
+        "step 2: the same weight everywhere",
         "step 1: no weight on “like”",
     ]
     edits = ["--delete", "snow", "--insert", "like=ship", "--swap", "ship=pear", "--delete", "pear", "--json"]

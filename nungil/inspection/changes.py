@@ -106,7 +106,7 @@ class Flatten(Change):
 
     def what(self) -> str:
         """To the row."""
-        return "the same weight on every word"
+        return "the same weight everywhere"
 
 
 @dataclass(frozen=True)
