@@ -227,6 +227,27 @@ def test_a_badge(folder, pairs):
     assert plain["sentences"] == 4
 
 
+def test_what_would_have_no_effect_is_refused(folder, tmp_path):
+    page = str(tmp_path / "a.html")
+    assert "--badge is of the model as a whole; leave out the text 'I like snow', --html, --lens" in refused(
+        folder, TEXT, "--badge", "--html", page, "--lens", "raw"
+    )
+    assert "--limit, --also: only with --badge" in refused(folder, TEXT, "--limit", "3", "--also", folder)
+    assert "--candidates, --honesty: only for maps of attention, not with --lens" in refused(
+        folder, TEXT, "--lens", "raw", "--candidates", "--honesty", "full"
+    )
+
+
+def test_changed_rows_and_other_maps_have_whole_words_too(labelling):
+    for asked in (["--flatten", "1"], ["--other-map"]):
+        pieces, words = (look(labelling, "We saw.", *asked, *more).splitlines() for more in ([], ["--words"]))
+        assert pieces[2].split() == ["We", "saw", "￭<unk:.>"]
+        assert words[2].split() == ["We", "<unk:saw.>"]
+        assert "Merging: words: columns summed over their pieces." in words
+    even = look(labelling, "We saw.", "--flatten", "1", "--words").splitlines()[4]
+    assert even.split() == ["changed", "▒▒33", "▓▓67"]
+
+
 def test_the_badges_of_two_seeds(folder, pairs, tmp_path):
     other = str(translator_folder(tmp_path / "other"))
     asked = ["--badge", "--also", other, "--data", pairs, "--columns", "1,2"]
