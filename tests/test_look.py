@@ -153,6 +153,15 @@ def test_a_large_file_is_asked_about_first(folder, tmp_path, monkeypatch):
     assert invoke("look", folder, TEXT, "--target", TARGET, "--csv", str(path), "--yes").returncode == 0
     assert path.exists()
     assert "the JSON would have" in invoke("look", folder, TEXT, "--json").stderr
+    atlas = tmp_path / "atlas.svg"
+    (tmp_path / "gold.tsv").write_text("We saw a ship\tWe saw I\t0-0 1-1\nsnow fell\tsnow\t0-0\n")
+    for asked in (["look", folder, TEXT, "--target", TARGET], ["align", folder, str(tmp_path / "gold.tsv")]):
+        refused = invoke(*asked, "--atlas", str(atlas))
+        assert refused.returncode == 2
+        assert "atlas.svg would have about 0 MB, more than 0" in refused.stderr
+        assert not atlas.exists()
+        assert invoke(*asked, "--atlas", str(atlas), "--yes").returncode == 0
+        atlas.unlink()
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     for answer, code in ((False, 130), (True, 0)):
         monkeypatch.setattr("typer.confirm", lambda *_, answer=answer, **__: answer)

@@ -235,7 +235,7 @@ def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out
         if path is not None and ending != ".html":
             export(picture if ending in DRAWN else record, path, out.yes)
     if out.atlas is not None:
-        _draw_atlas(record, kind, out.atlas)
+        _draw_atlas(record, kind, out.atlas, out.yes)
 
 
 def _record(model: "Translator | Classifier", chosen: i.Chosen, honesty: "Wanted | bool") -> "AttentionRecord":
@@ -291,12 +291,11 @@ def _tell_neighbours(model: "Translator | Classifier", word: str, as_json: bool)
             write(f"  {near.cosine:6.3f}  {near.token}")
 
 
-def _draw_atlas(record: "AttentionRecord", kind: str | None, path: Path) -> None:
+def _draw_atlas(record: "AttentionRecord", kind: str | None, path: Path, yes: bool) -> None:
+    from nungil.cli.look_files import export_drawing
     from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
-    from nungil.inspection.saving import save_drawing
 
-    save_drawing(draw_atlas(atlas_of(record, kind)), path)
-    say(f"Wrote {path}")
+    export_drawing(draw_atlas(atlas_of(record, kind)), path, yes)
 
 
 def _write_json(record: "AttentionRecord", yes: bool) -> None:
