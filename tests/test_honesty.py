@@ -194,7 +194,12 @@ def test_pieces_and_letters_are_not_called_words():
 
 @pytest.mark.parametrize(
     ("tokens", "unit"),
-    [(("<sos>", "I", "like", "<eos>"), "word"), (("▁I", "▁like"), "word"), (("▁l", "ike"), "token"), ("눈▁이", "token")],
+    [
+        (("<sos>", "I", "like", "<eos>"), "word"),
+        (("▁I", "▁like"), "word"),
+        (("▁l", "ike"), "token"),
+        ("눈▁이", "token"),
+    ],
 )
 def test_a_token_is_called_what_it_is(tokens, unit):
     example = Example(classifier(), (5,) * len(tokens), (1,), spelled, spelled, shown=(tokens, ()))

@@ -135,6 +135,11 @@ class Example:
         places = torch.tensor(self.written).expand(len(log_probs), -1)
         return log_probs.gather(-1, places[..., None])[..., 0]
 
+    @torch.inference_mode()
+    def probability(self) -> float:
+        """Of all that was written together."""
+        return float(self.chosen(self.log_probs(self.read())).sum().exp())
+
     def _fed(self, count: int, steps: int) -> Int[Tensor, "B T"]:
         """What the decoder is given: the word before each, `<sos>` before the first."""
         return torch.tensor([SOS, *self.written[:-1]])[:steps].expand(count, -1)

@@ -26,8 +26,8 @@ VERDICTS = {  # needed, points
     (True, True): "It can be read as where the {output} comes from",
     (True, False): "Read it as where the model looks, not as why: the {output} needs this map, but the {unit}s it "
     "looks at most are not those that matter most",
-    (False, True): "Read it as a hint: it points at {unit}s that matter, but the {output} hardly needs this map to find "
-    "them",
+    (False, True): "Read it as a hint: it points at {unit}s that matter, but the {output} hardly needs this map to "
+    "find them",
     (False, False): "Do not read it as the reason: the {output} hardly needs this map, and it does not point at the "
     "{unit}s that matter",
 }
@@ -144,8 +144,8 @@ class Strip:
             lines.append(
                 f"Among {self.permutations} permutations of {'the' if self.labels else 'each'} row (seed {self.seed}): "
                 f"an even row changes more than {self.mean('percentile'):.0f}% of them; the model's own row makes its "
-                f"{'label' if self.labels else self.unit} more probable than {self.mean('own_percentile'):.0f}% of them "
-                "do."
+                f"{'label' if self.labels else self.unit} more probable than {self.mean('own_percentile'):.0f}% of "
+                "them do."
             )
         if self.residual is not None:
             lines.append(
