@@ -132,6 +132,12 @@ def test_a_long_token_goes_on_below_in_even_lines_and_ends_right_above_its_cells
     ]
 
 
+def test_words_that_were_looked_at_most_are_marked_in_short_texts_too():
+    for row, said in (([0.9, 0.1], "«a» b"), ([0.6, 0.4], "a b"), ([0.62, 0.38, 0.0], "«a» b c"), ([1.0], "a")):
+        pooled = AttentionMap("pooling", 0, np.array([[row]]))
+        assert drawn(AttentionRecord(["a", "b", "c"][: len(row)], ["snow"], [pooled])).splitlines()[2] == said
+
+
 def test_jamo_that_stand_alone_have_a_width_and_can_be_seen():
     tokens = ["ᄂ", "ᅮ", "ᆫ", "ᆻ", "ᆬ", "▁", "나ᄂ"]  # conjoining: a vowel or a final one has no width by itself
     text = drawn(AttentionRecord.from_matrix(np.full((7, 7), 1 / 7), tokens, tokens))

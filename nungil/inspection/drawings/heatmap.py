@@ -21,6 +21,7 @@ CELL = 4  # shade and number: ▒▒31
 WIDEST_COLUMN = 8  # a longer token goes on in the next line of the heading, unless there is room for all of it
 LONGEST_TOKEN = 24
 BAR = 30
+MARKED = 1.5  # times an even share: of two words one can have that, too
 SHADES = ((75, "█"), (50, "▓"), (25, "▒"), (5, "░"), (0, " "))  # from how many hundredths
 BLOCKS = "░ from 5, ▒ from 25, ▓ from 50, █ from 75; "
 RAMP = 24  # cells of the colour scale
@@ -67,7 +68,7 @@ def _parts(picture: Picture, width: int, system: ColorSystem | None) -> Iterator
     for note in picture.notes:
         yield Text(note)
     if picture.bars:
-        yield Text("«…» has more than twice an even share.")
+        yield Text("«…» has more than one and a half times an even share.")
     else:
         yield from _legend(picture, system is not None)
 
@@ -202,7 +203,7 @@ def _highlighted(tokens: Sequence[str], weights: Array) -> Iterator[Text]:
     line, even = Text(), float(abs(weights).sum()) / len(tokens)
     for token, weight in zip(tokens, weights.tolist(), strict=True):
         line.append(" " if line else "")
-        most = abs(weight) > 2 * even
+        most = abs(weight) > MARKED * even
         line.append(f"«{token}»" if most else token, style="bold blue" if most else "")
     yield line
     yield Text()
