@@ -60,16 +60,18 @@ def integrated_gradients(example: Example, layer: int | None = None, head: int |
     Gauss and Legendre's rule, with twice as many points until the sums are close.
     """
     refuse_view("integrated-gradients", layer, head)
+    change = change_from_nothing(example)
+    largest = float(change.abs().max())
     for nodes in NODES:
         values = integrated(example, nodes)
-        change = change_from_nothing(example)
         delta = float((values.sum(dim=-1) - change).abs().max())
-        if delta <= CLOSE * float(change.abs().max()):
+        if delta <= CLOSE * largest:
             break
     measures = "gradient × vector, averaged on the way from vectors of zeros: each row sums to the change in log p"
     found = lens_map(example, "integrated-gradients", values, measures)
     sums = f"Sums: rows miss the change in log p by at most {delta:.1e}, with {nodes} points; changes are up to "
-    notes = (f"{sums}{float(change.abs().max()):.2f}.", *_notes(example))
+    unsettled = "" if delta <= CLOSE * largest else f" That is more than {CLOSE:.0%}: do not rely on these numbers."
+    notes = (f"{sums}{largest:.2f}.{unsettled}", *_notes(example))
     return replace(found, signed=True, delta=delta, notes=notes)
 
 
