@@ -12,6 +12,7 @@ from nungil.inspection.drawings.svg import to_svg
 from nungil.inspection.heads import Desk, ceiling_scores, diagonal_scores
 from nungil.inspection.links import links_of
 from nungil.inspection.record import AttentionMap, AttentionRecord
+from nungil.inspection.saving import size_of
 from nungil.scoring.alignment import score_links
 
 SOURCE, TARGET = ["<sos>", "I", "like", "snow", "<eos>"], ["나는", "눈을", "좋아한다", "<eos>"]
@@ -81,9 +82,9 @@ def test_many_words_never_looked_at_are_counted():
     words = tuple(f"w{number}" for number in range(20))
     coverage = Coverage(words, (0.0,) * 20, (0.0,) * 20)
     (line,) = coverage.notes()
-    assert line == ("Never looked at (no word written gives 5%): w0, w1, w2, w3, w4, w5, w6, w7 and 12 more.")
+    assert line == ("Never looked at (no word written gives 5%): w0, w1, w2, w3, w4, w5, w6, w7 … (12 more).")
     assert listed(words[:10]) == "w0, w1, w2, w3, w4, w5, w6, w7, w8, w9"
-    assert listed(words[:11]) == "w0, w1, w2, w3, w4, w5, w6, w7 and 3 more"
+    assert listed(words[:11]) == "w0, w1, w2, w3, w4, w5, w6, w7 … (3 more)"
     assert len(coverage.to_json()["never"]) == 20
 
 
@@ -119,6 +120,8 @@ def test_an_atlas_has_a_panel_for_each_head_with_its_facts():
         [group] = [part for part in root.iter() if part.get("class") == f"layer-{panel.layer}-head-{panel.head}"]
         values = [float(cell.get("data-value")) for cell in group]
         assert values == both.select("cross", panel.layer, panel.head).ravel().tolist()
+    assert atlas.notes[-2:] == (f"Down: {' · '.join(TARGET)}", f"Across: {' · '.join(SOURCE)}")
+    assert size_of(draw_atlas(atlas), ".svg") == pytest.approx(len(to_svg(draw_atlas(atlas)).encode()), rel=0.5)
     desk = Desk([GOLD])
     desk.add(0, both)
     scores = {(one.layer, one.head): one for one in desk.scores() if one.reading == "output" and one.head is not None}

@@ -114,9 +114,35 @@ def test_every_line_of_a_block_is_as_wide_as_the_others_and_fits(width, long):
     assert max(widths) - min(widths) <= 18 or len(blocks) == 1
 
 
-def test_a_long_token_goes_on_below_and_ends_right_above_its_cells():
-    record = AttentionRecord.from_matrix([[0.5, 0.5]], ["believable", "눈길을걷는"], ["t"])
-    assert drawn(record).splitlines()[2:5] == ["  believab 눈길을걷", "        le       는", "t     ▓▓50     ▓▓50"]
+def test_a_long_token_stands_whole_where_there_is_room():
+    record = AttentionRecord.from_matrix([[0.2, 0.3, 0.5]], ["the", "yesterday", "눈길을걷는"], ["t"])
+    for width in (27, 100):
+        assert drawn(record, width).splitlines()[2:4] == [
+            "   the yesterday 눈길을걷는",
+            "t ░░20      ▒▒30       ▓▓50",
+        ]
+
+
+def test_a_long_token_goes_on_below_in_even_lines_and_ends_right_above_its_cells():
+    record = AttentionRecord.from_matrix([[0.2, 0.3, 0.5]], ["the", "yesterday", "눈길을걷는"], ["t"])
+    assert drawn(record, 26).splitlines()[2:5] == [
+        "       yeste 눈길을",
+        "   the  rday   걷는",
+        "t ░░20  ▒▒30   ▓▓50",
+    ]
+
+
+def test_words_that_were_looked_at_most_are_marked_in_short_texts_too():
+    for row, said in (([0.9, 0.1], "«a» b"), ([0.6, 0.4], "a b"), ([0.62, 0.38, 0.0], "«a» b c"), ([1.0], "a")):
+        pooled = AttentionMap("pooling", 0, np.array([[row]]))
+        assert drawn(AttentionRecord(["a", "b", "c"][: len(row)], ["snow"], [pooled])).splitlines()[2] == said
+
+
+def test_jamo_that_stand_alone_have_a_width_and_can_be_seen():
+    tokens = ["ᄂ", "ᅮ", "ᆫ", "ᆻ", "ᆬ", "▁", "나ᄂ"]  # conjoining: a vowel or a final one has no width by itself
+    text = drawn(AttentionRecord.from_matrix(np.full((7, 7), 1 / 7), tokens, tokens))
+    assert text.splitlines()[2] == "       ㄴ   ㅜ   ㄴ   ㅆ   ㄵ    ▁ 나ㄴ"
+    assert [line.split()[0] for line in text.splitlines()[3:10]] == ["ㄴ", "ㅜ", "ㄴ", "ㅆ", "ㄵ", "▁", "나ㄴ"]
 
 
 def test_tokens_are_text_and_never_markup_or_escapes():

@@ -17,7 +17,7 @@ from nungil.inspection.badge import Badge, Spread
 from nungil.inspection.changing import Changing
 from nungil.inspection.example import Example
 from nungil.inspection.felt import drops_without_each, without
-from nungil.inspection.honesty import RowFigures, Strip, entropy_share, lost
+from nungil.inspection.honesty import RowFigures, Strip, WrittenStrip, entropy_share, lost
 from nungil.inspection.intervention import place_of
 from nungil.inspection.judging import Metric, erasing_curve, judge
 from nungil.inspection.lenses import through
@@ -179,6 +179,33 @@ def test_what_is_said_of_a_classifier_is_of_its_label():
     assert "Of the words it looks most at “snow”." in said
     for word in ("written", "output", "step", "another word", "each row"):
         assert word not in said
+
+
+def test_pieces_and_letters_are_not_called_words():
+    strip = replace(strip_of(figures(drop_top=0.9, percentile=80.0, own_percentile=90.0)), unit="token")
+    strip = replace(strip, permutations=100)
+    said = " ".join((*strip.first(), *strip.rest()))
+    assert "without the token looked at most" in said
+    assert "1 of 1 step would write another token" in said
+    assert "the tokens it looks at most are not those that matter most" in said
+    assert "word" not in said.replace(strip.reading, "")
+    assert Strip.from_written(WrittenStrip(**strip.to_json())) == strip
+
+
+@pytest.mark.parametrize(
+    ("tokens", "unit"),
+    [
+        (("<sos>", "I", "like", "<eos>"), "word"),
+        (("▁I", "▁like"), "word"),
+        (("▁l", "ike"), "token"),
+        ("눈▁이", "token"),
+    ],
+)
+def test_a_token_is_called_what_it_is(tokens, unit):
+    example = Example(classifier(), (5,) * len(tokens), (1,), spelled, spelled, shown=(tokens, ()))
+    assert example.unit == unit
+    assert measure(example).unit == unit
+    assert f"when this {unit} is taken out" in through(example, "leave-one-out").measures
 
 
 def test_a_quarter_of_the_steps_is_enough():

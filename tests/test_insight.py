@@ -1,5 +1,7 @@
 """Lenses, honesty, interventions, differences and badges of translators and classifiers: text in, records out."""
 
+from math import prod
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ from model_folders import CLASSIFIER, ENGLISH, KOREAN, LABELS, TRANSFORMER, clas
 
 import nungil
 from nungil.errors import UsageError
-from nungil.inspection.changes import Flatten, Force, Permute
+from nungil.inspection.changes import Flatten, Force, Permute, Set
 from nungil.inspection.edits import Delete, Insert, Swap
 from nungil.inspection.lenses import LENSES
 from nungil.pipeline.seeds import maps_apart
@@ -144,6 +146,36 @@ def test_a_badge_of_each_family(translator, transformer, classifier):
     assert found.own == pytest.approx(100 * right / 4)
     with pytest.raises(UsageError, match=r"a badge needs some texts"):
         translator.badge([])
+
+
+def test_one_text_is_no_pair_and_a_list_is_no_text(translator):
+    with pytest.raises(UsageError, match=r"pairs of a text and its translation or label, not 'I like snow' alone"):
+        translator.badge([TEXT])
+    for look in (translator.look, translator.lens, translator.honesty):
+        with pytest.raises(UsageError, match=r"one text is expected, not list"):
+            look([TEXT])
+
+
+def test_a_difference_tells_how_probable_both_outputs_are(translator, classifier):
+    for model in (translator, classifier):
+        found = model.compare(TEXT, Swap("snow", "ship"))
+        for text, probability in zip((TEXT, "I like ship"), found.probabilities, strict=True):
+            assert probability == pytest.approx(prod(step.probability for step in model.look(text).steps), rel=1e-4)
+        assert found.lines()[0].endswith(f" before: {found.before.output} (p {found.probabilities[0]:.3f})")
+        assert found.to_json()["probabilities"] == list(found.probabilities)
+
+
+def test_words_are_left_to_read(translator, classifier):
+    for model in (translator, classifier):
+        with pytest.raises(UsageError, match="“snow” deleted: nothing is left to read"):
+            model.compare(TEXT, Delete("I"), Delete("like"), Delete("snow"))
+
+
+def test_weights_of_ones_own_are_weights(translator):
+    size = len(translator.example(TEXT).source)
+    for wrong, said in ((float("nan"), "nan is no weight"), (-0.5, "-0.5 is no weight"), (0.0, "all are 0")):
+        with pytest.raises(UsageError, match=f"step 2: weights of your own: {said}"):
+            translator.intervene(TEXT, Set(2, (wrong, *[0.0] * (size - 1))))
 
 
 def test_a_badge_of_attention_that_is_even_already_loses_nothing(translator):

@@ -320,3 +320,15 @@ def test_lenses_of_a_classifier_speak_of_its_label():
         assert "log p of the label" in measures
         assert "written" not in measures
     assert "log p of the written word" in through(example_of(transformer()), "leave-one-out").measures
+
+
+def test_integrated_gradients_that_do_not_settle_say_so():
+    """With weights so large the way from nothing to the input is all steps and walls."""
+    model = TRANSLATORS["bahdanau"]()
+    assert "do not rely" not in through(example_of(model), "integrated-gradients").notes[0]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(6)
+    found = through(example_of(model), "integrated-gradients")
+    assert found.delta > 0.01
+    assert found.notes[0].endswith("That is more than 1%: do not rely on these numbers.")

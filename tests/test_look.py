@@ -62,7 +62,9 @@ def test_the_other_reading_names_the_rows_after_what_was_put_in(folder):
 def test_candidates_and_the_beam_are_shown(folder, tmp_path):
     record = load(tmp_path / "model").look(TEXT)
     found = invoke("look", folder, TEXT, "--candidates", "--beam")
-    lines = found.stdout.splitlines()
+    above, table = found.stdout.split("written  probability")
+    assert above.rstrip(" ") == invoke("look", folder, TEXT).stdout + "\n"
+    lines = ("written  probability" + table).splitlines()
     assert lines[0].split() == ["written", "probability", "most", "probable", "there"]
     assert lines[1].split()[:2] == [record.steps[0].token, f"{record.steps[0].probability:.4f}"]
     tree = found.stdout.split("beam of 5")[1]
@@ -72,6 +74,14 @@ def test_candidates_and_the_beam_are_shown(folder, tmp_path):
     refused = invoke("look", folder, TEXT, "--target", TARGET, "--beam")
     assert refused.returncode == 2
     assert "nothing was searched for here" in refused.stderr
+
+
+def test_json_stays_json_whatever_else_is_asked_for(folder):
+    plain = json.loads(invoke("look", folder, TEXT, "--json").stdout)
+    assert json.loads(invoke("look", folder, TEXT, "--json", "--candidates", "--beam").stdout) == plain
+    refused = invoke("look", folder, TEXT, "--json", "--neighbours", "ship")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--neighbours and a text would be two documents of JSON" in refused.stderr
 
 
 def test_layers_and_heads_count_from_0_everywhere(folder, tmp_path):
@@ -143,6 +153,15 @@ def test_a_large_file_is_asked_about_first(folder, tmp_path, monkeypatch):
     assert invoke("look", folder, TEXT, "--target", TARGET, "--csv", str(path), "--yes").returncode == 0
     assert path.exists()
     assert "the JSON would have" in invoke("look", folder, TEXT, "--json").stderr
+    atlas = tmp_path / "atlas.svg"
+    (tmp_path / "gold.tsv").write_text("We saw a ship\tWe saw I\t0-0 1-1\nsnow fell\tsnow\t0-0\n")
+    for asked in (["look", folder, TEXT, "--target", TARGET], ["align", folder, str(tmp_path / "gold.tsv")]):
+        refused = invoke(*asked, "--atlas", str(atlas))
+        assert refused.returncode == 2
+        assert "atlas.svg would have about 0 MB, more than 0" in refused.stderr
+        assert not atlas.exists()
+        assert invoke(*asked, "--atlas", str(atlas), "--yes").returncode == 0
+        atlas.unlink()
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     for answer, code in ((False, 130), (True, 0)):
         monkeypatch.setattr("typer.confirm", lambda *_, answer=answer, **__: answer)

@@ -134,7 +134,7 @@ def test_a_model_without_attention_has_lenses(tmp_path):
         ("--force", "1:4", "step 1: all weight on word 4"),
         ("--move", "1:snow>like", "step 1: the weight of “snow” moved to “like”"),
         ("--zero", "1:snow", "step 1: no weight on “snow”"),
-        ("--flatten", "1", "step 1: the same weight on every word"),
+        ("--flatten", "1", "step 1: the same weight everywhere"),
         ("--permute", "1", "step 1: the weights in another order (seed 1)"),
     ],
 )
@@ -169,7 +169,7 @@ def test_changes_are_made_in_the_order_they_are_typed(folder):
     assert json.loads(look(folder, TEXT, *asked))["changes"] == [
         "step 1: no weight on “snow”",
         "step 1: all weight on word 4",
-        "step 2: the same weight on every word",
+        "step 2: the same weight everywhere",
         "step 1: no weight on “like”",
     ]
     edits = ["--delete", "snow", "--insert", "like=ship", "--swap", "ship=pear", "--delete", "pear", "--json"]
@@ -225,6 +225,27 @@ def test_a_badge(folder, pairs):
     assert "Verdict: This model" in found.stdout
     plain = json.loads(look(folder, "--badge", "--data", pairs, "--columns", "1,2", "--json"))
     assert plain["sentences"] == 4
+
+
+def test_what_would_have_no_effect_is_refused(folder, tmp_path):
+    page = str(tmp_path / "a.html")
+    assert "--badge is of the model as a whole; leave out the text 'I like snow', --html, --lens" in refused(
+        folder, TEXT, "--badge", "--html", page, "--lens", "raw"
+    )
+    assert "--limit, --also: only with --badge" in refused(folder, TEXT, "--limit", "3", "--also", folder)
+    assert "--candidates, --honesty: only for maps of attention, not with --lens" in refused(
+        folder, TEXT, "--lens", "raw", "--candidates", "--honesty", "full"
+    )
+
+
+def test_changed_rows_and_other_maps_have_whole_words_too(labelling):
+    for asked in (["--flatten", "1"], ["--other-map"]):
+        pieces, words = (look(labelling, "We saw.", *asked, *more).splitlines() for more in ([], ["--words"]))
+        assert pieces[2].split() == ["We", "saw", "￭<unk:.>"]
+        assert words[2].split() == ["We", "<unk:saw.>"]
+        assert "Merging: words: columns summed over their pieces." in words
+    even = look(labelling, "We saw.", "--flatten", "1", "--words").splitlines()[4]
+    assert even.split() == ["changed", "▒▒33", "▓▓67"]
 
 
 def test_the_badges_of_two_seeds(folder, pairs, tmp_path):

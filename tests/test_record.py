@@ -111,6 +111,16 @@ def test_rows_that_do_not_sum_to_one_are_taken_and_it_is_said():
     assert near.picture().notes[0] == f"Reading: {READING}; each row sums to 1."
 
 
+def test_a_record_is_shown_in_a_line():
+    shown = repr(AttentionRecord.from_matrix([[0.25, 0.75, 0.0]], ["I", "like", "snow"], ["눈을"]))
+    assert shown == "<AttentionRecord 'I like snow' → '눈을': cross layer 0 (1, 1, 3) (heads, rows, columns)>"
+
+
+def test_a_reading_that_there_is_not():
+    with pytest.raises(UsageError, match=r"there is no reading 'source'; there is output, input"):
+        record().read_as("source")
+
+
 def test_a_row_can_be_read_as_the_word_that_was_just_put_in():
     other = record().read_as("input")
     assert other.target_tokens == ("<sos>", "나는", "눈을")

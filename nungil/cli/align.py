@@ -51,6 +51,7 @@ def align(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON instead of the links.")] = False,
     encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
+    yes: Annotated[bool, typer.Option("--yes", help="Write a large atlas without asking.")] = False,
 ) -> None:
     """Print word links in Pharaoh's format, source-target, words counted from 0; score them where gold is known.
 
@@ -73,7 +74,7 @@ def align(
         desk = _desk(model, rows)
         _tell_heads(desk, rows, as_json)
         if atlas is not None:
-            _draw_atlas(model, desk.scores(), rows, atlas)
+            _draw_atlas(model, desk.scores(), rows, atlas, yes)
         return
     wanted: tuple[Reading, ...] = tuple(READINGS) if rows.gold or reading == "best" else (reading,)
     links = {one: model.align(rows.pairs, one, layer, head) for one in wanted}
@@ -167,10 +168,10 @@ def _line(one: "HeadScores") -> str:
     return f"{one.layer:5}  {head:>4}  {one.reading:7} {' '.join(numbers)}"
 
 
-def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path: Path) -> None:
+def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path: Path, yes: bool) -> None:
     """The first pair, each head with its error over all of them."""
+    from nungil.cli.look_files import export_drawing
     from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
-    from nungil.inspection.saving import save_drawing
 
     better: dict[tuple[int, int], HeadScores] = {}
     layers = {one.layer for one in found if one.head is not None}
@@ -178,8 +179,7 @@ def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path
         head = one.head if one.layer in layers else 0  # attention without heads has only their mean
         if head is not None and ((one.layer, head) not in better or one.aer < better[one.layer, head].aer):
             better[one.layer, head] = one
-    save_drawing(draw_atlas(atlas_of(model.look(*rows.pairs[0]), "cross", better)), path)
-    say(f"Wrote {path}")
+    export_drawing(draw_atlas(atlas_of(model.look(*rows.pairs[0]), "cross", better)), path, yes)
 
 
 def _read(file: Path, gold: Path | None, encoding: str) -> Rows:

@@ -1,6 +1,6 @@
 """`nungil look DIR --badge`: how far the maps of a model can be trusted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MODEL = "The model as a whole (no text)"
 SENTENCES = 100  # enough for figures of two digits
 EVERY = 20  # texts between two lines of progress
+ONLY = ("data", "columns", "limit", "also")  # options that only a badge has …
+SHARED = (*ONLY, "badge", "seed", "as_json", "yes")  # … and all that go with one
 
 Badge = Annotated[
     bool, typer.Option("--badge", help="Measure how far its maps can be trusted, on many texts.", rich_help_panel=MODEL)
@@ -41,6 +43,17 @@ class Texts(NamedTuple):
     columns: str | None
     limit: int
     seed: int
+
+
+def check_options(badge: bool, text: str | None, given: Mapping[str, str]) -> None:
+    """What would have no effect is refused; `given` are the options that were typed, by name."""
+    if badge:
+        other = [option for name, option in given.items() if name not in SHARED]
+        if other or text is not None:
+            unfit = ", ".join([*([] if text is None else [f"the text {text!r}"]), *other])
+            raise UsageError(f"--badge is of the model as a whole; leave out {unfit}")
+    elif only := [option for name, option in given.items() if name in ONLY]:
+        raise UsageError(f"{', '.join(only)}: only with --badge, which is of the model as a whole")
 
 
 def print_badge(folders: Sequence[Path], texts: Texts, as_json: bool) -> None:

@@ -24,7 +24,7 @@ Move = Annotated[
 ]
 Zero = Annotated[Texts, typer.Option("--zero", metavar="STEP:WORD", help="No weight on a word.", rich_help_panel=ROWS)]
 Flatten = Annotated[
-    Numbers, typer.Option("--flatten", metavar="STEP", help="The same weight on every word.", rich_help_panel=ROWS)
+    Numbers, typer.Option("--flatten", metavar="STEP", help="The same weight everywhere.", rich_help_panel=ROWS)
 ]
 Permute = Annotated[
     Numbers, typer.Option("--permute", metavar="STEP", help="The weights in another order.", rich_help_panel=ROWS)

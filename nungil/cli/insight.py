@@ -117,7 +117,7 @@ def _intervention(model: "Translator | Classifier", chosen: Chosen, instead: Ins
         head=chosen.head,
         everywhere=instead.everywhere,
     )
-    return Shown(found.picture(), found.lines(), found.to_json())
+    return Shown(_words(found.picture(), chosen), found.lines(), found.to_json())
 
 
 def _difference(model: "Translator | Classifier", chosen: Chosen, instead: Instead) -> Shown:
@@ -133,7 +133,12 @@ def _other_map(model: "Translator | Classifier", chosen: Chosen) -> Shown:
     if isinstance(model, Translator):
         raise UsageError("--other-map is for classifiers; a translator's rows depend on each other")
     found = model.other_map(chosen.text, seed=chosen.seed)
-    return Shown(found.picture(), (), found.to_json())
+    return Shown(_words(found.picture(), chosen), (), found.to_json())
+
+
+def _words(picture: "Picture", chosen: Chosen) -> "Picture":
+    """Whole words where they are wanted; the numbers of JSON stay those of the model's tokens."""
+    return picture.joined() if chosen.words else picture
 
 
 def strip_wanted(chosen: Chosen, honesty: str | None) -> "Wanted | bool":

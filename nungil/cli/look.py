@@ -12,7 +12,7 @@ from nungil.cli import badge as b
 from nungil.cli import changes as c
 from nungil.cli import insight as i
 from nungil.cli import look_options as o
-from nungil.cli.sections import typed
+from nungil.cli.sections import typed, typed_options
 from nungil.cli.talk import page, readable_json, say, write
 from nungil.errors import UsageError
 
@@ -80,6 +80,7 @@ def look(
 ) -> None:
     """All options, sorted into what they are for; `HELP` is what a user reads."""
     out = Out({".html": html, ".csv": csv, ".svg": svg, ".png": png, ".pdf": pdf}, atlas, as_json, yes)
+    b.check_options(badge, text, typed_options(context))
     out.check_names()
     if badge:
         b.print_badge([folder, *(also or ())], b.Texts(data, columns, limit, seed), as_json)
@@ -131,9 +132,16 @@ class More(NamedTuple):
     honesty: str | None
 
     @property
-    def beside(self) -> bool:
-        """Whether something was asked for that is shown in place of the map."""
-        return self.candidates or self.beam or self.neighbours is not None
+    def only_of_maps(self) -> list[str]:
+        """The options that were given and are of maps of attention only."""
+        given = {
+            "--kind": self.kind is not None,
+            "--reading": self.reading != "output",
+            "--candidates": self.candidates,
+            "--beam": self.beam,
+            "--honesty": self.honesty in ("short", "full"),
+        }
+        return [name for name, one in given.items() if one]
 
 
 def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead, out: Out) -> None:
@@ -142,8 +150,9 @@ def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead,
     if chosen is None and more.neighbours is None:
         raise UsageError(f"a text is needed: nungil look {folder} 'I like snow'")
     if chosen is not None:
-        of_maps = {"--kind": more.kind is not None, "--reading": more.reading != "output"}
-        instead.check(chosen, [name for name, given in of_maps.items() if given])
+        instead.check(chosen, more.only_of_maps)
+        if out.as_json and more.neighbours is not None:
+            raise UsageError("--neighbours and a text would be two documents of JSON; ask for one at a time")
     model = load(folder)
     if more.neighbours is not None:
         _tell_neighbours(model, more.neighbours, out.as_json and chosen is None)
@@ -178,6 +187,8 @@ def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: Mo
     from nungil.cli.look_files import export_page
 
     record = _record(model, chosen, _wanted(chosen, more, out))
+    if more.beam and record.beam is None:
+        raise UsageError("--beam: nothing was searched for here; it is for a translation of the model's own")
     record = record.read_as(more.reading) if more.reading != "output" else record
     record = record.merged() if chosen.words else record
     picture = record.picture(more.kind, chosen.layer, chosen.head)  # what is not there is refused, whatever is written
@@ -190,9 +201,10 @@ def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: Mo
     _export(record, picture, more.kind, out)
     if out.as_json:
         _write_json(record, out.yes)
-    elif not out.elsewhere and (more.honesty in ("short", "full") or not more.beside):
+    elif not out.elsewhere:
         _draw(picture)
-    _tell_search(record, more.candidates, more.beam)
+    if not out.as_json:  # which has them
+        _tell_search(record, more, below=not out.elsewhere)
 
 
 def _wanted(chosen: i.Chosen, more: More, out: Out) -> "Wanted | bool":
@@ -203,7 +215,7 @@ def _wanted(chosen: i.Chosen, more: More, out: Out) -> "Wanted | bool":
                 f"--honesty is of the attention between what is written and what is read, not of {more.kind}"
             )
         return False
-    shown = out.shows_maps or not (out.elsewhere or more.beside)
+    shown = out.shows_maps or not out.elsewhere
     return i.strip_wanted(chosen, more.honesty) if shown or more.honesty else False
 
 
@@ -223,7 +235,7 @@ def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out
         if path is not None and ending != ".html":
             export(picture if ending in DRAWN else record, path, out.yes)
     if out.atlas is not None:
-        _draw_atlas(record, kind, out.atlas)
+        _draw_atlas(record, kind, out.atlas, out.yes)
 
 
 def _record(model: "Translator | Classifier", chosen: i.Chosen, honesty: "Wanted | bool") -> "AttentionRecord":
@@ -246,24 +258,23 @@ def _draw(picture: "Picture") -> None:
     _show(lambda console: print_picture(picture, console))
 
 
-def _show(draw: "Callable[[Console], None]") -> None:
-    """What a console draws, as data."""
+def _show(draw: "Callable[[Console], None]", below: bool = False) -> None:
+    """What a console draws, as data; with an empty line before it where it stands below something."""
     console = page()
     with console.capture() as drawn:
         draw(console)
-    write(drawn.get().rstrip("\n"))
+    lines = drawn.get().rstrip("\n").splitlines()
+    write("\n".join([*([""] if below else []), *(line.rstrip() for line in lines)]))
 
 
-def _tell_search(record: "AttentionRecord", candidates: bool, beam: bool) -> None:
+def _tell_search(record: "AttentionRecord", more: More, below: bool) -> None:
     from nungil.inspection.drawings.searching import beam_tree, steps_table
 
-    if candidates:
-        _show(lambda console: console.print(steps_table(record.steps)))
-    if beam:
-        if record.beam is None:
-            raise UsageError("--beam: nothing was searched for here; it is for a translation of the model's own")
+    if more.candidates:
+        _show(lambda console: console.print(steps_table(record.steps)), below)
+    if more.beam and record.beam is not None:
         tree = beam_tree(record.beam)
-        _show(lambda console: console.print(tree))
+        _show(lambda console: console.print(tree), below or more.candidates)
 
 
 def _tell_neighbours(model: "Translator | Classifier", word: str, as_json: bool) -> None:
@@ -280,12 +291,11 @@ def _tell_neighbours(model: "Translator | Classifier", word: str, as_json: bool)
             write(f"  {near.cosine:6.3f}  {near.token}")
 
 
-def _draw_atlas(record: "AttentionRecord", kind: str | None, path: Path) -> None:
+def _draw_atlas(record: "AttentionRecord", kind: str | None, path: Path, yes: bool) -> None:
+    from nungil.cli.look_files import export_drawing
     from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
-    from nungil.inspection.saving import save_drawing
 
-    save_drawing(draw_atlas(atlas_of(record, kind)), path)
-    say(f"Wrote {path}")
+    export_drawing(draw_atlas(atlas_of(record, kind)), path, yes)
 
 
 def _write_json(record: "AttentionRecord", yes: bool) -> None:

@@ -12,6 +12,7 @@ from nungil.errors import StoppedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from nungil.inspection.drawings.drawing import Drawing
     from nungil.inspection.picture import Picture
     from nungil.inspection.record import AttentionRecord
 
@@ -24,7 +25,7 @@ def check_name(path: Path, endings: tuple[str, ...], option: str) -> None:
         raise UsageError(f"{option} {path}: the name should end in {' or '.join(endings)}")
 
 
-def ask_first(what: "AttentionRecord | Picture", name: str, ending: str, yes: bool) -> None:
+def ask_first(what: "AttentionRecord | Picture | Drawing", name: str, ending: str, yes: bool) -> None:
     """Nobody wants a file of hundreds of megabytes unawares."""
     from nungil.inspection.saving import size_of
 
@@ -59,4 +60,13 @@ def export(what: "AttentionRecord | Picture", path: Path, yes: bool) -> None:
         save_picture(what, path)
     else:
         save_record(what, path)
+    say(f"Wrote {path}")
+
+
+def export_drawing(drawing: "Drawing", path: Path, yes: bool) -> None:
+    """Write a drawing, and say so."""
+    from nungil.inspection.saving import save_drawing
+
+    ask_first(drawing, str(path), path.suffix.lower(), yes)
+    save_drawing(drawing, path)
     say(f"Wrote {path}")

@@ -34,3 +34,10 @@ class Sectioned(TyperCommand):
 def typed(context: typer.Context) -> list[str]:
     """The names of the options that were typed, in that order, each as often as it was given."""
     return list(context.meta[ORDER])
+
+
+def typed_options(context: typer.Context) -> dict[str, str]:
+    """The options that were typed as their users know them, by name: `as_json` is --json."""
+    given = set(typed(context))
+    options = (one for one in context.command.params if one.param_type_name == "option")
+    return {one.name: one.opts[0] for one in options if one.name is not None and one.name in given}

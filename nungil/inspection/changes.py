@@ -6,6 +6,7 @@ Steps count from 1.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from torch import Tensor
 
@@ -106,7 +107,7 @@ class Flatten(Change):
 
     def what(self) -> str:
         """To the row."""
-        return "the same weight on every word"
+        return "the same weight everywhere"
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,14 @@ class Set(Change):
     """Weights of one's own, one for each word; they are made to sum to what the row did."""
 
     weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        wrong = next((one for one in self.weights if not (isfinite(one) and one >= 0)), None)
+        if wrong is not None:
+            raise UsageError(f"{self}: {wrong} is no weight; give numbers that are finite and not below 0")
+        if not any(self.weights):
+            raise UsageError(f"{self}: all are 0; give one at least that is above")
 
     def rewrite(self, places: Places) -> Rewrite:
         """What may not be seen stays unseen."""

@@ -56,10 +56,10 @@ class Coverage:
 
 
 def listed(words: Sequence[str]) -> str:
-    """`a, b, c and 12 more`; a few more than are named by rule are named as well."""
+    """`a, b, c … (12 more)`; a few more than are named by rule are named as well."""
     if len(words) <= NAMED + 2:
         return ", ".join(words)
-    return f"{', '.join(words[:NAMED])} and {len(words) - NAMED} more"
+    return f"{', '.join(words[:NAMED])} … ({len(words) - NAMED} more)"
 
 
 def coverage_of(record: AttentionRecord, layer: int | None = None, head: int | None = None) -> Coverage | None:

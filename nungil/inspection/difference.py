@@ -23,6 +23,7 @@ class Difference:
     after: LensMap
     edits: tuple[str, ...] = ()
     origins: tuple[int | None, ...] = ()  # the column before of each column after, where it is known
+    probabilities: tuple[float, float] | None = None  # of the whole output before, and of that after
 
     @property
     def differs(self) -> bool:
@@ -30,9 +31,10 @@ class Difference:
         return self.before.output != self.after.output
 
     def lines(self) -> tuple[str, ...]:
-        """Both outputs."""
+        """Both outputs, and how probable the model finds each."""
         what = "Label" if self.before.reading == POOLED else "Output"
-        return (f"{what} before: {self.before.output}", f"{what} after:  {self.after.output}")
+        before, after = ("", "") if self.probabilities is None else (f" (p {p:.3f})" for p in self.probabilities)
+        return (f"{what} before: {self.before.output}{before}", f"{what} after:  {self.after.output}{after}")
 
     def cells(self) -> Array:
         """After minus before, exactly, (rows, columns) of both."""
@@ -74,6 +76,7 @@ class Difference:
         drawn = self.picture()
         return {
             "edits": list(self.edits),
+            "probabilities": None if self.probabilities is None else list(self.probabilities),
             "before": self.before.to_json(),
             "after": self.after.to_json(),
             "rows": list(drawn.rows),

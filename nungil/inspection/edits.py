@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from nungil.errors import UsageError
 from nungil.inspection.changes import Places, Word, named
+from nungil.inspection.merging import MARKS
 from nungil.inspection.shown import Shown
 
 Encode = Callable[[str], Sequence[int]]
@@ -102,7 +103,7 @@ def edited(source: Shown, edits: Sequence[Edit], find: Callable[[Shown], Places]
     traced = Traced(source, list(range(len(source.ids))))
     for edit in edits:
         traced = traced.spliced(edit.splice(find(traced.source), cut))
-        if not traced.source.ids:
+        if all(token in MARKS for token in traced.source.tokens):
             raise UsageError(f"{edit}: nothing is left to read")
     return traced
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from nungil.attention import Eye
 from nungil.batches.batch import pad
+from nungil.inspection.merging import words_of
 from nungil.model.build import Model, TranslatorModel
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.recurrent import RecurrentTranslator
@@ -68,6 +69,12 @@ class Example:
     def steps(self) -> int:
         """How many tokens were written."""
         return len(self.written)
+
+    @cached_property
+    def unit(self) -> str:
+        """What one token is called: a word, unless words are in pieces, or in letters."""
+        sides = (self.source_tokens, self.written_tokens if self.translates else ())
+        return "token" if any(len(words_of(tokens)) < len(tokens) for tokens in sides) else "word"
 
     @property
     def rows_at_once(self) -> int:
@@ -127,6 +134,11 @@ class Example:
         """Of all that may be written, what was."""
         places = torch.tensor(self.written).expand(len(log_probs), -1)
         return log_probs.gather(-1, places[..., None])[..., 0]
+
+    @torch.inference_mode()
+    def probability(self) -> float:
+        """Of all that was written together."""
+        return float(self.chosen(self.log_probs(self.read())).sum().exp())
 
     def _fed(self, count: int, steps: int) -> Int[Tensor, "B T"]:
         """What the decoder is given: the word before each, `<sos>` before the first."""

@@ -30,7 +30,8 @@ def gradient_input(example: Example, layer: int | None = None, head: int | None 
     """Σₑ xₑ ∂log p / ∂xₑ: how log p would change if a word's vector grew a little, to first order."""
     refuse_view("gradient-input", layer, head)
     measures = (
-        f"the gradient of log p of {_answer(example)}, times the word's vector: above 0 for it, below 0 against it"
+        f"the gradient of log p of {_answer(example)}, times the {example.unit}'s vector: above 0 for it, below 0 "
+        "against it"
     )
     found = lens_map(example, "gradient-input", gradients_times_input(example), measures)
     return replace(found, signed=True, notes=_notes(example))
@@ -59,16 +60,18 @@ def integrated_gradients(example: Example, layer: int | None = None, head: int |
     Gauss and Legendre's rule, with twice as many points until the sums are close.
     """
     refuse_view("integrated-gradients", layer, head)
+    change = change_from_nothing(example)
+    largest = float(change.abs().max())
     for nodes in NODES:
         values = integrated(example, nodes)
-        change = change_from_nothing(example)
         delta = float((values.sum(dim=-1) - change).abs().max())
-        if delta <= CLOSE * float(change.abs().max()):
+        if delta <= CLOSE * largest:
             break
     measures = "gradient × vector, averaged on the way from vectors of zeros: each row sums to the change in log p"
     found = lens_map(example, "integrated-gradients", values, measures)
     sums = f"Sums: rows miss the change in log p by at most {delta:.1e}, with {nodes} points; changes are up to "
-    notes = (f"{sums}{float(change.abs().max()):.2f}.", *_notes(example))
+    unsettled = "" if delta <= CLOSE * largest else f" That is more than {CLOSE:.0%}: do not rely on these numbers."
+    notes = (f"{sums}{largest:.2f}.{unsettled}", *_notes(example))
     return replace(found, signed=True, delta=delta, notes=notes)
 
 
@@ -106,7 +109,7 @@ def leave_one_out(example: Example, layer: int | None = None, head: int | None =
     Of a text of one token nothing would be left: there `<unk>` stands in its place.
     """
     refuse_view("leave-one-out", layer, head)
-    measures = f"by how much log p of {_answer(example)} falls when this word is taken out of the text"
+    measures = f"by how much log p of {_answer(example)} falls when this {example.unit} is taken out of the text"
     return replace(lens_map(example, "leave-one-out", drops_without_each(example), measures), signed=True)
 
 
@@ -143,7 +146,7 @@ def parts_of(items: list[Item], size: int) -> Iterator[list[Item]]:
 
 
 def _answer(example: Example) -> str:
-    return "the written word" if example.translates else "the label"
+    return f"the written {example.unit}" if example.translates else "the label"
 
 
 def _notes(example: Example) -> tuple[str, ...]:

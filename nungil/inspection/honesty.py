@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
+from nungil.inspection.layout import visible
 from nungil.inspection.ranks import mean_of
 from nungil.settings import Settings
 
@@ -23,12 +24,12 @@ AGREED_SHARE = 0.5  # … or this share of the τ that these two have with each 
 
 VERDICTS = {  # needed, points
     (True, True): "It can be read as where the {output} comes from",
-    (True, False): "Read it as where the model looks, not as why: the {output} needs this map, but the words it looks "
-    "at most are not those that matter most",
-    (False, True): "Read it as a hint: it points at words that matter, but the {output} hardly needs this map to find "
-    "them",
+    (True, False): "Read it as where the model looks, not as why: the {output} needs this map, but the {unit}s it "
+    "looks at most are not those that matter most",
+    (False, True): "Read it as a hint: it points at {unit}s that matter, but the {output} hardly needs this map to "
+    "find them",
     (False, False): "Do not read it as the reason: the {output} hardly needs this map, and it does not point at the "
-    "words that matter",
+    "{unit}s that matter",
 }
 
 
@@ -69,6 +70,7 @@ class Strip:
     kind: str = "cross"  # pooling: of a classifier, whose one row is of its label
     layer: int = 0
     head: int | None = None  # None: the mean over all
+    unit: str = "word"  # what one token is called; token, where words are in pieces
 
     @property
     def labels(self) -> bool:
@@ -107,7 +109,7 @@ class Strip:
     def verdict(self) -> str:
         """One sentence, by the thresholds of this file."""
         others = " (other layers looked on as before)" if self.layers > 1 and not self.needed else ""
-        verdict = VERDICTS[self.needed, self.points].format(output="label" if self.labels else "output")
+        verdict = VERDICTS[self.needed, self.points].format(output="label" if self.labels else "output", unit=self.unit)
         return f"{verdict}{others}."
 
     def first(self) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ class Strip:
         of = " of the label" if self.labels else ""
         return (
             self._even(),
-            f"Erased: without the word looked at most log p{of} {top}; without another one it {other}.",
+            f"Erased: without the {self.unit} looked at most log p{of} {top}; without another one it {other}.",
             f"Order: τ {_tau(self.agreement)} with what gradients and erasing find (they agree with each other by "
             f"{_tau(self.mean('tau_ceiling'))}).",
             f"Verdict: {self.verdict}",
@@ -127,7 +129,7 @@ class Strip:
         if self.labels:
             return f"Made even: p of the label changes by {changed}{', and another label wins' if self.flips else ''}."
         steps = f"{self.flips} of {len(self.rows)} {'step' if len(self.rows) == 1 else 'steps'}"
-        return f"Made even: p of what was written changes by {changed}, and {steps} would write another word."
+        return f"Made even: p of what was written changes by {changed}, and {steps} would write another {self.unit}."
 
     def rest(self) -> tuple[str, ...]:
         """All the other figures, a line each."""
@@ -142,8 +144,8 @@ class Strip:
             lines.append(
                 f"Among {self.permutations} permutations of {'the' if self.labels else 'each'} row (seed {self.seed}): "
                 f"an even row changes more than {self.mean('percentile'):.0f}% of them; the model's own row makes its "
-                f"{'label' if self.labels else 'word'} more probable than {self.mean('own_percentile'):.0f}% of them "
-                "do."
+                f"{'label' if self.labels else self.unit} more probable than {self.mean('own_percentile'):.0f}% of "
+                "them do."
             )
         if self.residual is not None:
             lines.append(
@@ -155,11 +157,11 @@ class Strip:
     def _row_by_row(self) -> tuple[str, ...]:
         """A line for each row; of a classifier's one row all has been said."""
         if self.labels:
-            return (f"Of the words it looks most at “{self.rows[0].top}”.",)
+            return (f"Of the {self.unit}s it looks most at “{visible(self.rows[0].top)}”.",)
         lines = (
-            f"  {row.step} {row.token}: of the words it looks most at “{row.top}”; "
+            f"  {row.step} {visible(row.token)}: of the {self.unit}s it looks most at “{visible(row.top)}”; "
             f"made even p {_signed(row.delta_p)}, KL {row.kl:.2g}"
-            f"{', another word' if row.flips else ''}; without it log p {lost(row.drop_top)}"
+            f"{f', another {self.unit}' if row.flips else ''}; without it log p {lost(row.drop_top)}"
             for row in self.rows
         )
         return ("Row by row:", *lines)
@@ -172,6 +174,7 @@ class Strip:
             "kind": self.kind,
             "layer": self.layer,
             "head": self.head,
+            "unit": self.unit,
             "reading": self.reading,
             "lines": list(self.first()),
             "verdict": self.verdict,
@@ -203,6 +206,7 @@ class WrittenStrip(Settings):
     kind: str
     layer: int = Field(ge=0)
     head: int | None = Field(None, ge=0)
+    unit: str = "word"
     reading: str
     rows: tuple[RowFigures, ...] = Field(strict=False, min_length=1)
     residual: float | None

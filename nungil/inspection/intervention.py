@@ -16,6 +16,7 @@ from nungil.errors import UsageError
 from nungil.inspection.changes import Change, Places
 from nungil.inspection.changing import Changing, Several, Where
 from nungil.inspection.example import Example
+from nungil.inspection.layout import visible
 from nungil.inspection.lensmap import POOLED
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import READING, Array
@@ -87,12 +88,12 @@ class Intervention:
         """What happened at each changed step, and to the output."""
         found = []
         for effect in self.effects:
-            now = effect.candidates_after[0].token
+            now = visible(effect.candidates_after[0].token)
             flip = f"; “{now}” is now the most probable" if effect.flips else ""
             change = f"{effect.after - effect.before:+.3f}".replace("-", "−")
             which = "Label" if self.labels else f"Step {effect.step},"
             found += [
-                f"{which} “{effect.token}”: p {effect.before:.3f} → {effect.after:.3f} ({change}), "
+                f"{which} “{visible(effect.token)}”: p {effect.before:.3f} → {effect.after:.3f} ({change}), "
                 f"KL {effect.kl:.3g} nats{flip}.",
                 f"  before: {_listed(effect.candidates_before)}",
                 f"  after:  {_listed(effect.candidates_after)}",
@@ -136,7 +137,7 @@ class Intervention:
 
 
 def _listed(candidates: Sequence[Candidate]) -> str:
-    return " · ".join(f"{one.token} {one.probability:.3f}" for one in candidates)
+    return " · ".join(f"{visible(one.token)} {one.probability:.3f}" for one in candidates)
 
 
 def _plain(effect: Effect) -> dict[str, Any]:

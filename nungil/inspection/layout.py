@@ -9,6 +9,7 @@ import numpy as np
 from nungil.inspection.ledger import Array, Ledger, LedgerStep
 from nungil.inspection.stories import story_of
 from nungil.inspection.words import Language, axis_of, name_of, sentence
+from nungil.text.tokenizers.jamo import seen_jamo
 
 SHOWN = 8  # the longest vector that is printed whole; a trained model's have hundreds, and JSON has them all
 FIRST = 3  # numbers that are printed of a longer one
@@ -123,8 +124,8 @@ def _findings(ledger: Ledger, language: Language) -> Iterator[str]:
 
 
 def visible(token: str) -> str:
-    r"""A token as it can be printed on one line: a line break as \n, a terminal's escape as \x1b."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in token)
+    r"""A token as it can be printed on one line: a line break as \n, a terminal's escape as \x1b, a lone jamo as ㅏ."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in seen_jamo(token))
 
 
 def format_numbers(values: Array) -> list[str]:

@@ -23,7 +23,7 @@ def raw(example: Example, layer: int | None = None, head: int | None = None) -> 
     watcher = watch(example)
     view = view_of(watcher, layer, head)
     weights = view.of(watcher.weights(view.kind, view.layer))
-    return lens_map(example, "raw", weights, "the weight of each word in the sum that is read", str(view))
+    return lens_map(example, "raw", weights, f"the weight of each {example.unit} in the sum that is read", str(view))
 
 
 def value_norm(example: Example, layer: int | None = None, head: int | None = None) -> LensMap:
@@ -35,7 +35,9 @@ def value_norm(example: Example, layer: int | None = None, head: int | None = No
     watcher = watch(example)
     view = view_of(watcher, layer, head)
     shares = norm_shares(example, watcher, view)
-    measures = "the length of what each word adds to the sum that is read, as a share of the row (Kobayashi 2020)"
+    measures = (
+        f"the length of what each {example.unit} adds to the sum that is read, as a share of the row (Kobayashi 2020)"
+    )
     return lens_map(example, "value-norm", shares, measures, view.named("sum"))
 
 
@@ -92,7 +94,9 @@ def rollout(example: Example, layer: int | None = None, head: int | None = None)
         rolled = rolled_decoder(watcher, read, example.steps)
         kept = 1 - rolled.sum(dim=-1)
         notes = (f"The rest of each row, {float(kept.mean()):.2f}, went to the words written before it.",)
-    measures = "the share of each word after all layers, if each keeps half of what it had (Abnar and Zuidema 2020)"
+    measures = (
+        f"the share of each {example.unit} after all layers, if each keeps half of what it had (Abnar and Zuidema 2020)"
+    )
     return lens_map(example, "rollout", rolled, measures, "all layers · mean over heads", notes)
 
 

@@ -78,7 +78,7 @@ def measure(
     residual = residual_of(example, watcher, view)
     layers = len(watcher.layers(view.kind))
     which = view.kind, view.layer, view.head
-    return Strip(str(view), reading, tuple(rows), residual, permutations, seed, layers, *which)
+    return Strip(str(view), reading, tuple(rows), residual, permutations, seed, layers, *which, example.unit)
 
 
 def is_cheap(example: Example) -> bool:

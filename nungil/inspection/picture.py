@@ -1,12 +1,15 @@
 """Picture: a matrix with words along its sides, and what is said beside it: all that a drawing needs. No torch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nungil.errors import ShapeError, UsageError
+from nungil.inspection.merging import merge, spell, words_of
+
+JOINED = "words: columns summed over their pieces"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,13 @@ class Picture:
             )
         if self.bars and len(self.rows) != 1:
             raise ShapeError(f"{self.title}: bars are for one row, not for {len(self.rows)}")
+
+    def joined(self) -> "Picture":
+        """The same with the pieces in its columns joined to words, and their numbers added up."""
+        words = words_of(self.columns)
+        columns = tuple(spell(self.columns, word) for word in words)
+        cells = merge(self.cells, [[row] for row in range(len(self.rows))], words)
+        return replace(self, columns=columns, cells=cells, notes=(*self.notes, f"Merging: {JOINED}."))
 
     @cached_property
     def high(self) -> float:

@@ -83,7 +83,7 @@ class AttentionMap:
         return int(self.weights.shape[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AttentionRecord:
     """Tokens of both sides, and a map for each attention of the model. Nothing in it can be changed.
 
@@ -227,12 +227,13 @@ class AttentionRecord:
 
         A row is one step: it had the last word as its input, and the next one as its output.
         """
-        if self.reading == READINGS[reading]:
-            return self
-        return replace(self, target_tokens=self.rows_read_as(reading), reading=READINGS[reading])
+        rows = self.rows_read_as(reading)
+        return self if rows is self.target_tokens else replace(self, target_tokens=rows, reading=READINGS[reading])
 
     def rows_read_as(self, reading: Reading) -> tuple[str, ...]:
         """The tokens that the rows of the decoder are named after in this reading."""
+        if reading not in READINGS:
+            raise UsageError(f"there is no reading {reading!r}; there is {', '.join(READINGS)}")
         if self.reading == READINGS[reading]:
             return self.target_tokens
         if self.reading != READING:
@@ -312,6 +313,12 @@ class AttentionRecord:
         from nungil.inspection.saving import save_record  # drawings know records; a record knows of them only here
 
         save_record(self, Path(path))
+
+    def __repr__(self) -> str:
+        """What is in it, in a line or two; every number is in `to_json()`."""
+        source, target = self.source or " ".join(self.source_tokens), self.target or " ".join(self.target_tokens)
+        maps = ", ".join(f"{one.kind} layer {one.layer} {one.weights.shape}" for one in self.maps)
+        return f"<AttentionRecord {source!r} → {target!r}: {maps} (heads, rows, columns)>"
 
     def _repr_html_(self) -> str:
         """In a notebook a record shows itself: its page, in a frame."""

@@ -112,16 +112,23 @@ def save_drawing(drawing: Drawing, path: Path) -> None:
         raise _no_such(path, "drawing", DRAWN)
 
 
-def size_of(what: AttentionRecord | Picture, ending: str) -> int:
+def size_of(what: AttentionRecord | Picture | Drawing, ending: str) -> int:
     """About how many bytes a file with this ending would have, known before it is written."""
+    if isinstance(what, Drawing):
+        return sum(_size_of_cells(one.values.size, (one.rows, one.columns), ending) for one in what.cells)
     if isinstance(what, Picture):
-        return int(what.cells.size * (BYTES[ending] + (_mean(what.rows) + _mean(what.columns)) * (ending == ".svg")))
+        return _size_of_cells(what.cells.size, (what.rows, what.columns), ending)
     if ending in DRAWN:
         return size_of(what.picture(), ending)
     words = {side: _mean(what.tokens_of(side)) for side in ("source", "target", "input")} if ending == ".csv" else {}
     cells = sum(one.weights.size for one in what.maps)
     named = sum(one.weights.size * (words.get(one.rows, 0) + words.get(one.columns, 0)) for one in what.maps)
     return int(cells * BYTES[ending] + named)
+
+
+def _size_of_cells(cells: int, sides: tuple[Sequence[str], Sequence[str]], ending: str) -> int:
+    named = sum(map(_mean, sides)) if ending == ".svg" else 0.0
+    return int(cells * (BYTES[ending] + named))
 
 
 def _mean(tokens: Sequence[str]) -> float:

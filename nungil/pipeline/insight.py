@@ -125,9 +125,10 @@ class Insight(ABC):
         """Swap, delete or insert words, and see the new output and where its map differs."""
         after = self._edited(text, edits)
         with evaluating(self._parts()[0]):
-            both = (self._example(one, None) for one in (self._source(text), after.source))
+            both = [self._example(one, None) for one in (self._source(text), after.source)]
             first, second = (through(example, lens, layer, head) for example in both)
-        return Difference(first, second, tuple(str(edit) for edit in edits), tuple(after.origins))
+            likely = both[0].probability(), both[1].probability()
+        return Difference(first, second, tuple(str(edit) for edit in edits), tuple(after.origins), likely)
 
     def edited(self, text: str, *edits: Edit) -> Example:
         """The text after these edits and what is written for it, as everything else takes it."""
@@ -137,6 +138,9 @@ class Insight(ABC):
 
     def badge(self, records: Sequence[tuple[str, str]], *, seed: int = 1, tell: Tell | None = None) -> Badge:
         """The badge of the model on texts and their translations, or their labels."""
+        alone = next((one for one in records if isinstance(one, str) or len(one) != 2), None)
+        if alone is not None:
+            raise UsageError(f"a badge needs pairs of a text and its translation or label, not {alone!r} alone")
         if not records:
             raise UsageError("a badge needs some texts with their translations or labels, and got none")
         with evaluating(self._parts()[0]):

@@ -105,6 +105,8 @@ def many(texts: str | Sequence[str]) -> list[str]:
 
 def not_empty(text: str) -> str:
     """The text, tidied, if anything is left of it."""
+    if not isinstance(text, str):
+        raise UsageError(f"one text is expected, not {type(text).__name__}")
     tidied = tidy(text)
     if not tidied:
         raise UsageError("the text is empty; there is nothing to look at")

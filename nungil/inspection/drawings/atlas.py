@@ -1,6 +1,6 @@
 """Atlas: every head of one kind of attention as small multiples, layers down and heads across. No torch."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from nungil.inspection.record import AttentionRecord
 SIDE = 112.0  # of the matrix of a panel, its longer side
 STRIP = 5.0  # the coloured line above it
 LEAST = 2.0  # width or height of a matrix's cell
+NAMED = 80  # words of a side that are named; of many more, the rest is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,16 @@ def atlas_of(
             f"Rows: {record.reading_of(record.map_of(chosen))}, downwards; columns are the words looked at.",
             f"The line above each map is coloured by the {what}, 0 to 1.",
             "entropy: of a row, divided by ln n; <eos>: the weight on it; both on average over the rows.",
+            f"Down: {_named(panels[0].picture.rows)}",
+            f"Across: {_named(panels[0].picture.columns)}",
         ),
     )
+
+
+def _named(tokens: Sequence[str]) -> str:
+    """The words along a side, which small maps have no room for."""
+    left = len(tokens) - NAMED
+    return " · ".join(tokens[:NAMED]) + (f" · … ({left} more)" if left > 0 else "")
 
 
 def draw_atlas(atlas: Atlas) -> Drawing:

@@ -18,9 +18,10 @@ from nungil.inspection.picture import Picture
 from nungil.inspection.record import Array, AttentionRecord
 
 CELL = 4  # shade and number: ▒▒31
-WIDEST_COLUMN = 8  # a longer token goes on in the next line of the heading
+WIDEST_COLUMN = 8  # a longer token goes on in the next line of the heading, unless there is room for all of it
 LONGEST_TOKEN = 24
 BAR = 30
+MARKED = 1.5  # times an even share: of two words one can have that, too
 SHADES = ((75, "█"), (50, "▓"), (25, "▒"), (5, "░"), (0, " "))  # from how many hundredths
 BLOCKS = "░ from 5, ▒ from 25, ▓ from 50, █ from 75; "
 RAMP = 24  # cells of the colour scale
@@ -67,7 +68,7 @@ def _parts(picture: Picture, width: int, system: ColorSystem | None) -> Iterator
     for note in picture.notes:
         yield Text(note)
     if picture.bars:
-        yield Text("«…» has more than twice an even share.")
+        yield Text("«…» has more than one and a half times an even share.")
     else:
         yield from _legend(picture, system is not None)
 
@@ -111,7 +112,7 @@ def _blocks(
 ) -> Iterator[Text | Rows]:
     """As few blocks of columns as the console is wide for, below each other and about equally wide."""
     labels = max(cell_len(row) for row in rows)
-    widths = [min(max(CELL, cell_len(column)), WIDEST_COLUMN) for column in columns]
+    widths = _widths(columns, width - labels)
     room, blocks = width - labels, _cut_up(widths, width - labels)
     while len(blocks) > 1 and room > 0 and len(evener := _cut_up(widths, room)) == len(blocks):
         room, blocks = room - 1, evener
@@ -130,6 +131,20 @@ def _blocks(
             yield [_shaded(name, cut[0][row], cut[1][row], widths[block]) for row, name in enumerate(named)]
         else:
             yield [_painted(name, [side[row] for side in cut], widths[block], system) for row, name in enumerate(named)]
+
+
+def _widths(columns: Sequence[str], room: int) -> list[int]:
+    """As wide as the tokens, where that takes no more blocks; else long ones are broken into even lines."""
+    lengths = [max(CELL, cell_len(column)) for column in columns]
+    broken = [_even_width(column, WIDEST_COLUMN) for column in columns]
+    whole = max(lengths) < room and len(_cut_up(lengths, room)) == len(_cut_up(broken, room))
+    return lengths if whole else broken
+
+
+def _even_width(column: str, widest: int) -> int:
+    """The least width that breaks a token into no more lines than the widest would."""
+    lines = len(chop_cells(column, widest))
+    return next(width for width in range(CELL, widest + 1) if len(chop_cells(column, width)) <= lines)
 
 
 def _cut_up(widths: Sequence[int], room: int) -> list[slice]:
@@ -188,7 +203,7 @@ def _highlighted(tokens: Sequence[str], weights: Array) -> Iterator[Text]:
     line, even = Text(), float(abs(weights).sum()) / len(tokens)
     for token, weight in zip(tokens, weights.tolist(), strict=True):
         line.append(" " if line else "")
-        most = abs(weight) > 2 * even
+        most = abs(weight) > MARKED * even
         line.append(f"«{token}»" if most else token, style="bold blue" if most else "")
     yield line
     yield Text()
