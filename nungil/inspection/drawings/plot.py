@@ -3,7 +3,7 @@
 import io
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 POINTS = 72  # of an inch
 DOTS, FEWER = 144, 96  # per inch: two for each point, and what is enough where …
 LARGE = 1_200.0  # … a figure has more points than these on a side; its time and bytes go with the square of its dots
+QUICKLY = 1  # how hard a large PNG is compressed: a third more bytes, and half a second less
 MANY = 10_000  # cells beyond which a PDF has an image of them: no reader is glad of a million squares
 ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
@@ -47,8 +48,9 @@ def to_figure(drawing: Drawing, form: Literal["png", "pdf"], fonts: Sequence[Fon
     file = io.BytesIO()
     # No time and no version in the file: the same picture is the same bytes.
     metadata = {"CreationDate": None, "Producer": None, "Creator": None} if form == "pdf" else {"Software": None}
-    dots = DOTS if max(drawing.width, drawing.height) <= LARGE else FEWER
-    figure.savefig(file, format=form, dpi=dots, metadata=metadata)
+    large = max(drawing.width, drawing.height) > LARGE
+    options: dict[str, Any] = {"pil_kwargs": {"compress_level": QUICKLY}} if large and form == "png" else {}
+    figure.savefig(file, format=form, dpi=FEWER if large else DOTS, metadata=metadata, **options)
     return file.getvalue()
 
 
