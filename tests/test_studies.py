@@ -259,6 +259,7 @@ def test_rates_are_chosen_first_and_every_finished_run_is_a_file(made_up, tmp_pa
     assert "Learning rates: a 0.01, b 0.003" in said
     assert {one.job.rate for one in records if one.job.stage == "main" and one.job.arm == "b"} == {0.003}
     assert said[0].startswith("sweep-a-0.003: 1 s, validation loss 0.01; 9 runs left, about ")
+    assert "; 1 run left, about " in said[-2]
     assert said[-1].endswith("; none left")
     assert len(list((tmp_path / "x" / "runs").glob("*.json"))) == 10
 

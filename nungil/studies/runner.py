@@ -111,7 +111,8 @@ class _Watch:
         slower = self._took / max(1e-9, self._meant)
         left_seconds = self.plan.left(left) * slower if left else 0.0
         loss = "" if record.validation is None else f", validation loss {record.validation:.2f}"
-        rest = f"{len(left)} runs left, about {spell(left_seconds)}" if left else "none left"
+        runs = "1 run" if len(left) == 1 else f"{len(left)} runs"
+        rest = f"{runs} left, about {spell(left_seconds)}" if left else "none left"
         self.say(f"{record.job.key}: {record.seconds + record.examined:.0f} s{loss}; {rest}")
 
 
