@@ -3,7 +3,7 @@
 import pytest
 from made_up import aer, around, bleu, runs, share
 
-from nungil.studies.gradient import BINS
+from nungil.studies.gradient import BINS, times
 from nungil.studies.job import tally
 from nungil.studies.parallel import BATCHES, LENGTHS
 from nungil.studies.statistics import Results
@@ -190,6 +190,12 @@ def test_gradient(attending, verdict, count):
     fall = 3 * 1.03  # the mean of the five seeds
     assert f"plain RNN {10**fall:,.0f} times" in found.answer
     assert found.charts[1].series[0].points[-1].y == pytest.approx(-fall)
+
+
+def test_large_ratios_are_powers_of_ten():
+    assert [times(powers) for powers in (-1, 0.3, 1.6, 5.25, 22.79)] == [
+        *("0.1 times", "2.0 times", "40 times", "177,828 times", "10²³ times")
+    ]
 
 
 def speed_runs(speeds):

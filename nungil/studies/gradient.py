@@ -25,6 +25,8 @@ BINS = ("1–8", "9–16", "17–24", "25–32", "33 or more")
 NEAR, FAR = BINS[0], BINS[-1]
 ROWS = 16  # sentences whose gradients are computed together
 LEAST = 1e-30  # what is exactly 0 has no logarithm
+READABLE = 6  # powers of ten from which on nobody counts the digits
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 WHEN = ("before", "after")
 GROUPS = ((6, 12), (13, 20), (21, 30))
 
@@ -95,14 +97,14 @@ class GradientStudy(Study):
         elif more:
             verdict = "does not hold"
         falls = {arm: results.estimate(arm, fall("after")).mean for arm in results.arms}
-        figures = ", ".join(f"{arm} {_times(value)}" for arm, value in falls.items())
+        figures = ", ".join(f"{arm} {times(value)}" for arm, value in falls.items())
         answer = (
             f"After training, the gradient at source words {FAR} steps away is smaller than at those {NEAR} steps "
             f"away: {figures}; attention makes it fall less in {len(less)} of {len(compared)} comparisons."
         )
         before = {arm: results.estimate(arm, fall("before")).mean for arm in results.arms}
         details = (
-            f"Before training: {', '.join(f'{arm} {_times(value)}' for arm, value in before.items())}.",
+            f"Before training: {', '.join(f'{arm} {times(value)}' for arm, value in before.items())}.",
             *(f"{_named(one)}: {told(one, ' powers of ten', 2)}." for one in compared),
         )
         charts = tuple(_chart(results, when) for when in WHEN)
@@ -156,8 +158,10 @@ def _linked(material: Material, row: int, target: int, tokens: int) -> list[tupl
     return [(source + 1, tokens - (source + 1) + target) for source, other in sure if other == target]
 
 
-def _times(powers: float) -> str:
-    """`12 times`; what grows is a share of one time."""
+def times(powers: float) -> str:
+    """`12 times`, or `10²² times`; what grows is a share of one time."""
+    if powers >= READABLE:
+        return f"10{str(round(powers)).translate(RAISED)} times"
     return f"{number(10**powers, 0 if powers >= 1 else 1)} times"
 
 
