@@ -20,7 +20,7 @@ class EmbeddingStudy(Study):
 
     name = "embedding"
     method = (
-        "A GRU with Luong's attention (general score) has embeddings of 64 numbers that are trained, the same drawn at "
+        "A GRU with Luong's attention (additive score) has embeddings of 64 numbers that are trained, the same drawn at "
         "random and never changed (of both sides; the output layer is its own and is trained), or trained ones of 8 "
         "and of 256 numbers. BLEU on the test set, and the alignment error of the attention."
     )
@@ -28,12 +28,12 @@ class EmbeddingStudy(Study):
     def scale(self, quick: bool) -> Scale:
         """How large it is."""
         if quick:
-            return Scale(quick, lengths=(3, 9), tests=200, updates=900, sweep_updates=200)
+            return Scale(quick, lengths=(3, 7), tests=200, updates=1_000, sweep_updates=250)
         return Scale(quick, pairs=16_000, lengths=(3, 12), tests=500, updates=1_500, sweep_updates=500)
 
     def arms(self) -> tuple[Arm, ...]:
         """The first is what the others are compared with."""
-        score = {"name": "general"}
+        score = {"name": "additive"}  # of all scores the one that learns to look first
         return (
             recurrent(TRAINED, score=score, tie=False),
             recurrent(FROZEN, score=score, tie=False, frozen=True),

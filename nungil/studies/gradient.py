@@ -114,7 +114,8 @@ class GradientStudy(Study):
 
 LIMITS = (
     "A gradient that is not small need not be of use, and a trained model that knows the answer has a small one "
-    "everywhere. Only words that are linked are counted.",
+    "everywhere. Only words that are linked are counted. A length below 10⁻³⁰ is counted as that, so what falls to it "
+    "falls by at least so much.",
 )
 
 
