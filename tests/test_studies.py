@@ -356,6 +356,9 @@ def test_comparisons_show_both_intervals_and_both_chances():
     assert row[:2] == ("BLEU: a − b", "10.0")
     assert row[-1] == "yes"
     assert len(row) == len(table.head)
+    small = ours[0].model_copy(update={"figures": {"τ": 0.25}}), ours[1].model_copy(update={"figures": {"τ": 0.27}})
+    (row,) = comparison_table([Results(small).against("a", "τ", 0.1, "τ above a tenth")]).rows
+    assert row[:2] == ("τ above a tenth: a", "0.160"), "nothing stands behind a minus, and digits fit the figure"
 
 
 @pytest.mark.parametrize("kind", ["lines", "dots"])

@@ -20,9 +20,9 @@ class EmbeddingStudy(Study):
 
     name = "embedding"
     method = (
-        "A GRU with Luong's attention (additive score) has embeddings of 64 numbers that are trained, the same drawn at "
-        "random and never changed (of both sides; the output layer is its own and is trained), or trained ones of 8 "
-        "and of 256 numbers. BLEU on the test set, and the alignment error of the attention."
+        "A GRU with Luong's attention (additive score) has embeddings of 64 numbers that are trained, the same drawn "
+        "at random and never changed (of both sides; the output layer is its own and is trained), or trained ones of "
+        "8 and of 256 numbers. BLEU on the test set, and the alignment error of the attention."
     )
 
     def scale(self, quick: bool) -> Scale:

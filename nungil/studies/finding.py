@@ -95,8 +95,9 @@ def cells(found: Estimate, digits: int = 1) -> tuple[str, str, str]:
 CELLS = ("mean", "± seeds", "95% over test sentences")
 
 
-def told(found: Comparison, unit: str = "", digits: int = 1) -> str:
+def told(found: Comparison, unit: str = "", digits: int | None = None) -> str:
     """`+4.1 BLEU (95% over seeds 3.0 to 5.2, p = 0.003)`."""
+    digits = fitting_digits(found) if digits is None else digits
     low, high = number(found.seeds.low, digits), number(found.seeds.high, digits)
     sign = "+" if found.difference > 0 else ""
     return f"{sign}{number(found.difference, digits)}{unit} (95% over seeds {low} to {high}, {chance(found.p)})"
@@ -107,15 +108,21 @@ def chance(p: float) -> str:
     return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
 
 
-def comparison_table(compared: Sequence[Comparison], digits: int = 1) -> Table:
+def fitting_digits(found: Comparison) -> int:
+    """More of them where all that is known of a difference is less than one."""
+    return 1 if max(abs(found.difference), abs(found.seeds.low), abs(found.seeds.high)) >= 1 else 3
+
+
+def comparison_table(compared: Sequence[Comparison]) -> Table:
     """Every comparison with both of its intervals, and what is left after correction."""
     rows = []
     for one in compared:
+        digits = fitting_digits(one)
         test = "–" if one.test is None else f"{number(one.test.low, digits)} to {number(one.test.high, digits)}"
         seeds = f"{number(one.seeds.low, digits)} to {number(one.seeds.high, digits)}"
         both = (chance(one.p_seeds), "–" if one.p_test is None else chance(one.p_test))
         stands = "yes" if one.stands else "no"
-        what = f"{one.what}: {one.first} − {one.second}"
+        what = f"{one.what}: {one.first}{f' − {one.second}' if one.second else ''}"
         rows.append((what, number(one.difference, digits), seeds, test, *both, chance(one.p), stands))
     head = ("what", "difference", "95% over seeds", "95% over test sentences", "p seeds", "p test", "p corrected")
     note = "The larger p of the two is corrected by Holm for all rows; a difference stands if it is below 0.05."

@@ -68,7 +68,7 @@ class LengthStudy(Study):
             [
                 *(results.compare(PLAIN, arm, fall, "fall with length") for arm in (ATTENTION, TRANSFORMER)),
                 results.compare(ATTENTION, PLAIN, f"{WORDS}/{groups[-1]}", f"words found at {groups[-1]} words"),
-                results.against(PLAIN, early, 0.0, "last less first quarter found", "none"),
+                results.against(PLAIN, early, 0.0, "last less first quarter found"),
             ]
         )
         verdict = _verdict(compared)

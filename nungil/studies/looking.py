@@ -71,10 +71,8 @@ class LookingStudy(Study):
         compared = []
         for arm in results.arms:
             if has_links:
-                compared.append(
-                    results.against(arm, {DIAGONAL: 1.0, "AER": -1.0}, 0.0, "AER below the diagonal's", "none")
-                )
-            compared.append(results.against(arm, {ENTRIES[1]: 1.0, ENTRIES[2]: -1.0}, 0.0, "AOPC above random", "none"))
+                compared.append(results.against(arm, {DIAGONAL: 1.0, "AER": -1.0}, 0.0, "AER below the diagonal's"))
+            compared.append(results.against(arm, {ENTRIES[1]: 1.0, ENTRIES[2]: -1.0}, 0.0, "AOPC above random"))
         compared = holm(compared)
         good = [arm for arm in results.arms if all(c.stands and c.difference > 0 for c in compared if c.first == arm)]
         bad = [arm for arm in results.arms if any(c.stands and c.difference < 0 for c in compared if c.first == arm)]
@@ -96,7 +94,7 @@ class LookingStudy(Study):
                 f"the diagonal has {number(diagonal)}%)"
             )
         charts = self._charts(results, has_links)
-        details = tuple(f"{one.first}, {one.what}: {told(one, digits=3)}." for one in compared)
+        details = tuple(f"{one.first}, {one.what}: {told(one)}." for one in compared)
         tables = (_table(results, has_links),)
         return Finding(f"{answer}.", verdict, details, tables, charts, tuple(compared), LIMITS)
 
@@ -120,7 +118,8 @@ def _table(results: Results, has_links: bool) -> Table:
     for arm in results.arms:
         links = cells(results.estimate(arm, "AER")) if has_links else ("–",) * 3
         known = [name for name in ENTRIES if all(name in one.figures for one in results.of(arm))]
-        figures = (number(results.estimate(arm, name).mean, 3) if name in known else "–" for name in ENTRIES)
+        means = {name: results.estimate(arm, name).mean for name in known}
+        figures = (number(means[name], 1 if "%" in name else 3) if name in known else "–" for name in ENTRIES)
         bleu = number(results.estimate(arm, "BLEU").mean)
         pointing = f"{results.estimate(arm, 'points').mean * len(results.of(arm)):.0f} of {len(results.of(arm))}"
         rows.append((arm, *links, bleu, *figures, pointing))

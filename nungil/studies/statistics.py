@@ -111,8 +111,8 @@ class Results:
         apart = np.array([_score(a, quantity) - _score(b, quantity) for a, b in zip(ours, theirs, strict=True)])
         return _compared((named, first, second), apart, _resampled(ours, quantity), _resampled(theirs, quantity))
 
-    def against(self, arm: str, what: str | Quantity, level: float, named: str, other: str) -> Comparison:
-        """One arm against a number that is known, such as that of a guess."""
+    def against(self, arm: str, what: str | Quantity, level: float, named: str, other: str = "") -> Comparison:
+        """One arm against a number that is known, such as that of a guess; `other` is empty where `named` says it."""
         records, quantity = self.of(arm), _quantity(what)
         apart = np.array([_score(one, quantity) for one in records]) - level
         resampled = _resampled(records, quantity)
