@@ -36,7 +36,7 @@ class ClassifierStudy(Study):
 
     def scale(self, quick: bool) -> Scale:
         """How large it is."""
-        whole = Scale(quick, lengths=(12, 40), batch=1_536, longest=400, pairs=4_000, tests=1_000, updates=1_500)
+        whole = Scale(quick, lengths=(3, 16), batch=768, longest=400, pairs=4_000, tests=1_000, updates=1_500)
         if quick:
             return replace(whole, pairs=1_500, tests=500, updates=500, sweep_updates=200)
         return replace(whole, sweep_updates=500)
