@@ -65,7 +65,7 @@ def test_it_has_learned_already_and_learns_the_rest_at_a_lower_rate(place, tmp_p
     options = [*arguments, "--set", "training.batch_tokens=300", "--set", "training.average=1"]
     found = invoke("train", *options, "--start-from", str(place / "first"), "--out", str(tmp_path / "run"))
     assert found.returncode == 0, found.stderr
-    assert "The rate is 25% of that" in found.stderr
+    assert "learning rate up to 0.0005 after 2 updates" in found.stderr, "a quarter of what it would be"
     before = float(found.stderr.split("As it starts: loss ")[1].split(",")[0])
     after = nungil.load(tmp_path / "run")
     scratch = nungil.train(

@@ -4,8 +4,9 @@ Small data gets a small model and strong dropout. What the ladder gives on real 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
@@ -74,7 +75,7 @@ LARGE = Size(
     8_192,
     4,
 )
-GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model
+GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
@@ -99,11 +100,8 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
     model = _model(recipe, prepared.task, size)
     size = replace(size, batch_tokens=max(size.batch_tokens, longest))
-    training, decisions = _training(recipe.training, prepared.task, size, model, positions)
-    said = recipe.training.schedule
-    if recipe.start_from is not None and (said is None or "rate" not in said.model_fields_set):
-        training, decision = _gently(training)
-        decisions.append(decision)
+    schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
+    training, decisions = _training(recipe.training, prepared.task, size, schedule, positions)
     return Plan(model, training, tuple(decisions))
 
 
@@ -141,7 +139,7 @@ def filled(given: S, worked_out: Mapping[str, Any]) -> S:
 
 
 def _training(
-    asked: TrainingSettings, task: Task, size: Size, model: ModelSettings, positions: int
+    asked: TrainingSettings, task: Task, size: Size, schedule_for: Callable[[int], ScheduleSettings], positions: int
 ) -> tuple[TrainingSettings, list[str]]:
     decisions = []
     batch_tokens = asked.batch_tokens or size.batch_tokens
@@ -152,7 +150,7 @@ def _training(
         rounds = max(epochs, steps // per_epoch)
         decisions.append(f"{steps:,} updates: {rounds:,} epochs of {per_epoch:,}; it stops before if nothing improves.")
     every = asked.validate_every or max(1, min(steps, max(per_epoch // 2 if task == "classify" else per_epoch, 50)))
-    worked_out = _schedule(model, steps)
+    worked_out = schedule_for(steps)
     schedule = filled(asked.schedule, worked_out.model_dump()) if asked.schedule else worked_out
     smoothing = asked.label_smoothing
     settled = asked.model_copy(
@@ -189,23 +187,13 @@ def share_of_cores(processes: int) -> int:
     return max(1, torch.get_num_threads() // processes)
 
 
-def _schedule(model: ModelSettings, steps: int) -> ScheduleSettings:
-    """Wide models learn at lower rates; recurrent and small ones need less warming up."""
+def _schedule(model: ModelSettings, gently: int, steps: int) -> ScheduleSettings:
+    """Wide models learn at lower rates, trained ones at a part of them; recurrent and small ones warm up sooner."""
     if isinstance(model, TransformerSettings):
-        return _warmed(0.003 * min(1.0, 128 / model.width), 2_000, steps)
+        return _warmed(0.003 / gently * min(1.0, 128 / model.width), 2_000, steps)
     if isinstance(model, ClassifierSettings):
-        return _warmed(0.002, 200, steps, "cosine")
-    return _warmed(0.002 * min(1.0, 256 / model.width), 400, steps)
-
-
-def _gently(training: TrainingSettings) -> tuple[TrainingSettings, str]:
-    """A model that has learned already is not to forget it in its first updates."""
-    schedule = training.schedule or ScheduleSettings()
-    slower = schedule.model_copy(update={"rate": schedule.rate / GENTLY})
-    said = (
-        f"The rate is {1 / GENTLY:.0%} of that, {slower.rate:g}, since it starts from a model that has learned already."
-    )
-    return training.model_copy(update={"schedule": slower}), said
+        return _warmed(0.002 / gently, 200, steps, "cosine")
+    return _warmed(0.002 / gently * min(1.0, 256 / model.width), 400, steps)
 
 
 def _warmed(rate: float, warmup: int, steps: int, shape: Any = "inverse-sqrt") -> ScheduleSettings:
