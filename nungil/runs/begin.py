@@ -18,7 +18,7 @@ from nungil.model.scores import ScoreSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.runs.data import open_data
 from nungil.runs.plan import Plan, make_plan, refuse_other_task
-from nungil.runs.prepare import LONGEST, Prepared, Taken, prepare
+from nungil.runs.prepare import LONGEST, Prepared, prepare
 from nungil.runs.progress import Say, tensorboard_writer
 from nungil.runs.recipe import Recipe
 from nungil.runs.saved import save_prepared
@@ -46,7 +46,7 @@ def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> 
             start.refuse_other_languages(opened)
         refuse_other_task(recipe, opened.task)  # before hours are spent on reading
         say("Reading the data and learning how to cut it into tokens …" if start is None else "Reading the data …")
-        taken = Taken(start.loaded.tokenizers, start.config.labels) if start is not None else None
+        taken = start.taken if start is not None else None
         prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened, taken)
         if start is not None:
             start.write_weights(out / DATA)

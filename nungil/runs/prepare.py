@@ -162,11 +162,9 @@ def _try_on_train(sets: Sets[Record], tokenizers: Tokenizers, cure: str) -> None
     """A vocabulary may be too small for its own texts, and another's may be foreign to them."""
     for side, tokenizer, sample in zip(sets.kind.sides, tokenizers, sets.samples, strict=False):
         ids = tokenizer.encode_many(sample.texts[:: max(1, len(sample.texts) // TRIED)])
-        if _share_unknown(tokenizer, ids) >= FOREIGN:
-            raise CorpusError(
-                f"{_unknown(_share_unknown(tokenizer, ids), side, 'train')} to a tokenizer of {tokenizer.size:,}; "
-                f"{cure}"
-            )
+        share = _share_unknown(tokenizer, ids)
+        if share >= FOREIGN:
+            raise CorpusError(f"{_unknown(share, side, 'train')} to a tokenizer of {tokenizer.size:,}; {cure}")
 
 
 def _fitting(name: str, sets: Sets[Record], tokenizers: Tokenizers, longest: int) -> tuple[list[Record], int]:

@@ -8,6 +8,7 @@ from safetensors.torch import save
 from nungil.errors import ConfigError, CorpusError
 from nungil.model.folder import Loaded, ModelConfig, load_model
 from nungil.runs.data import Opened, open_data
+from nungil.runs.prepare import Taken
 from nungil.runs.recipe import Recipe
 from nungil.text.atomic import whole_bytes
 from nungil.training.checkpoint import weights_of
@@ -27,6 +28,11 @@ class Start:
     def config(self) -> ModelConfig:
         """What it is."""
         return self.loaded.config
+
+    @property
+    def taken(self) -> Taken:
+        """What is not learned from the data."""
+        return Taken(self.loaded.tokenizers, self.config.labels)
 
     def taken_over(self, recipe: Recipe) -> Recipe:
         """The recipe with the tokenizer, the model and the languages of this one; what contradicts them is refused."""
