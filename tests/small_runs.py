@@ -56,6 +56,7 @@ def left(folder):
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     for line in lines:
         line.pop("per_second", None)
+        line.pop("seconds")
     kept = [place.name for place in checkpoints(folder / "checkpoints")]
     return [path.read_bytes() for path in names], (last / "state.json").read_text(), lines, kept
 

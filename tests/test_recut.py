@@ -117,7 +117,13 @@ def test_a_row_that_would_become_too_long_keeps_its_cut(session):
 
 def test_a_run_that_cuts_anew_and_was_stopped_ends_with_the_same_weights(tmp_path):
     (tmp_path / "data.tsv").write_text("".join(f"{pair.english}\t{pair.korean}\n" for pair in PAIRS[:200]))
-    settings = ["tokenizer.size=400", "training.recut=0.2", "training.batch_tokens=300", "training.validate_every=5"]
+    settings = [
+        "tokenizer.size=400",
+        "training.recut=0.2",
+        "training.hide=0.2",
+        "training.batch_tokens=300",
+        "training.validate_every=5",
+    ]
     arguments = [
         *("train", "--train", tmp_path / "data.tsv", "--columns", "1,2", "--from", "en", "--to", "ko"),
         *("--model", "luong"),

@@ -112,6 +112,7 @@ def test_metrics_are_json_lines_with_update_and_loss(translator):
     assert [line["update"] for line in validated] == [10, 20]
     assert all(0 < line["loss"] < 10 for line in lines)
     assert all({"accuracy", "gradient", "rate", "epoch", "per_second"} <= line.keys() for line in trained)
+    assert sorted(line["seconds"] for line in lines) == [line["seconds"] for line in lines]
     assert all({"bleu", "chrf"} <= line.keys() for line in validated)
 
 
@@ -323,7 +324,17 @@ def test_metrics_stay_json_when_a_number_is_none(tmp_path):
     metrics.add("train", 3, {"loss": math.nan, "gradient": math.inf, "rate": 0.5})
     metrics.close()
     (line,) = (tmp_path / "metrics.jsonl").read_text().splitlines()
-    assert line == '{"kind": "train", "update": 3, "loss": null, "gradient": null, "rate": 0.5}'
+    assert line == '{"kind": "train", "update": 3, "loss": null, "gradient": null, "rate": 0.5, "seconds": 0.0}'
+
+
+def test_the_seconds_of_a_run_go_on_where_it_was_left(tmp_path):
+    lines = [{"kind": "train", "update": update, "seconds": seconds} for update, seconds in ((5, 40.5), (10, 81.0))]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    metrics = Metrics(tmp_path, tensorboard=False, done=7)
+    metrics.add("train", 10, {})
+    metrics.close()
+    seconds = [json.loads(line)["seconds"] for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert seconds == [40.5, pytest.approx(40.5, abs=5)], "those after update 7 were lost with it"
 
 
 @pytest.mark.slow

@@ -113,8 +113,9 @@ class Metrics:
         self._path = folder / "metrics.jsonl"
         board = folder / "tensorboard"
         self._board = tensorboard_writer()(str(board), purge_step=done + 1) if tensorboard else None
+        self._began = time.perf_counter()
         try:
-            _cut_back(self._path, done)
+            self._began -= _cut_back(self._path, done)
             self._file: IO[str] = self._path.open("a", encoding="utf-8")
         except OSError as error:
             raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
@@ -122,8 +123,10 @@ class Metrics:
     def add(self, kind: str, update: int, numbers: Mapping[str, float]) -> None:
         """Write a line, and hand it to the system at once: whoever follows the file sees it.
 
+        Its seconds are those of the whole run so far, validations included, the time that it stood still left out.
         JSON has no infinity: what is not a finite number is null.
         """
+        numbers = {**numbers, "seconds": round(time.perf_counter() - self._began, 1)}
         finite = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
         try:
             self._file.write(json.dumps({"kind": kind, "update": update, **finite}) + "\n")
@@ -198,14 +201,15 @@ def _whereabouts(step: Step) -> str:
     return f"epoch {step.epoch + 1}; {len(rows):,} rows of data/train: {named}"
 
 
-def _cut_back(path: Path, done: int) -> None:
-    """Forget what was logged after the update that a run goes on from: it will be logged again."""
+def _cut_back(path: Path, done: int) -> float:
+    """Forget what was logged after the update that a run goes on from: it will be logged again. The seconds so far."""
     if not path.exists():
-        return
+        return 0.0
     with path.open(encoding="utf-8") as file:
         kept = [line for line in file if line.endswith("\n") and json.loads(line)["update"] <= done]
     with whole_file(path) as file:
         file.writelines(kept)
+    return max((float(json.loads(line).get("seconds", 0.0)) for line in kept), default=0.0)
 
 
 def tensorboard_writer() -> Any:

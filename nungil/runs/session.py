@@ -48,6 +48,7 @@ from nungil.training.checkpoint import (
     write_checkpoint,
 )
 from nungil.training.course import BEGINNING, Place
+from nungil.training.hiding import with_hidden_words
 from nungil.training.losses import Loss
 from nungil.training.optimizer import make_optimizer
 from nungil.training.ranks import ALONE, Ranks
@@ -200,8 +201,9 @@ class Session:
         return Recut(cuts, self.recipe.seed, self.work.loaded.config.longest)
 
     def _loss(self, batch: Any) -> Loss:
+        shown = with_hidden_words(batch, self.settings.hide or 0.0)
         with computing_in(self.settings.precision or "fp32"):
-            return self.work.loss(batch, self.settings.label_smoothing or 0.0)
+            return self.work.loss(shown, self.settings.label_smoothing or 0.0)
 
     def _validated(self, teller: Teller | None) -> bool:
         """Let the first process validate while the others wait; whether training is over then."""

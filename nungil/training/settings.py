@@ -31,6 +31,13 @@ class TrainingSettings(Settings):
         description="Words are cut anew in every epoch, by their probability to this power: 1 hardly ever otherwise, "
         "0.2 a quarter of them (Kudo 2018). Needs unigram pieces; by default never.",
     )
+    hide: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Share of the tokens that the model is not shown while training: <unk> stands for them; by default "
+        "none.",
+    )
     validate_every: int | None = Field(None, ge=1, description="Updates between validations.")
     metric: Metric | None = Field(
         None, description="What is best: bleu, chrf, loss or accuracy; by default bleu, or accuracy of a classifier."
