@@ -11,7 +11,7 @@ from nungil.model.classifier import ClassifierSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.runs import plan
-from nungil.runs.plan import LARGE, SIZES, filled, make_plan
+from nungil.runs.plan import LARGE, SIZES, TEXTS, filled, make_plan
 from nungil.runs.recipe import MODELS, Recipe, read_recipe
 from nungil.training.precision import Measured
 from nungil.training.schedule import ScheduleSettings
@@ -221,7 +221,7 @@ def ladder():
 )
 def test_each_step_of_the_ladder_gives_its_sizes(size, first, last, task, model, kind):
     for rows in (first, last):
-        found = plan_of(rows, task, model=model)
+        found = plan_of(rows, task, positions=9 * rows, model=model)
         sizes = getattr(size, kind)
         assert found.model.kind == kind
         assert {name: getattr(found.model, name) for name in sizes} == sizes
@@ -261,6 +261,13 @@ def test_tasks_differ_in_metric_and_smoothing():
 
 def test_a_batch_has_room_for_the_longest_row_there_may_be():
     assert plan_of(longest=5_000).training.batch_tokens == 5_000
+
+
+def test_a_batch_of_long_texts_has_many_all_the_same():
+    assert plan_of(rows=100, task="classify", positions=40_000).training.batch_tokens == TEXTS * 400
+    assert plan_of(rows=100, task="translate", positions=40_000).training.batch_tokens == SIZES[0].batch_tokens
+    said = plan_of(rows=100, task="classify", positions=40_000, training={"batch_tokens": 900})
+    assert said.training.batch_tokens == 900
 
 
 def test_updates_are_epochs_and_said():

@@ -77,6 +77,7 @@ LARGE = Size(
 )
 GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
+TEXTS = 48  # of a batch at the least, on average: a label says little, and a few say nothing (docs/results.md, IMDB)
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
@@ -99,7 +100,8 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
     model = _model(recipe, prepared.task, size)
-    size = replace(size, batch_tokens=max(size.batch_tokens, longest))
+    texts = math.ceil(TEXTS * positions / prepared.train.rows) if prepared.task == "classify" else 0
+    size = replace(size, batch_tokens=max(size.batch_tokens, texts, longest))
     schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
     training, decisions = _training(recipe.training, prepared.task, size, schedule, positions)
     return Plan(model, training, tuple(decisions))
