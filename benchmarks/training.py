@@ -78,6 +78,8 @@ MODELS: dict[str, RecurrentSettings | TransformerSettings] = {
         decoder_layers=SIZES["transformer"]["layers"],
         tie="all",
         dropout=DROPOUT,
+        attention_dropout=DROPOUT,
+        inner_dropout=DROPOUT,
     ),
     "lstm": RecurrentSettings(
         embedding=SIZES["lstm"]["embedding"],

@@ -23,6 +23,7 @@ from small_models import (
 )
 from torch import nn
 
+from nungil.attention.dropout import Dropout
 from nungil.errors import ConfigError
 from nungil.model.blocks import BlockSettings, DecoderBlock, EncoderBlock
 from nungil.model.embedding import sinusoids
@@ -130,6 +131,23 @@ def test_a_decoder_block_goes_on_after_several_steps_at_once(norm):
     first, past = block(states[:, :1], source, None)
     rest, _ = block(states[:, 1:], source, None, past)
     assert torch.allclose(torch.cat([first, rest], dim=1), whole, atol=EXACT, rtol=0)
+
+
+SHARES = {"dropout": 0.2, "attention_dropout": 0.3, "inner_dropout": 0.4}
+
+
+@pytest.mark.parametrize("alone", [None, *SHARES])
+def test_each_dropout_is_where_it_is_said_and_by_default_where_the_paper_has_it(alone):
+    shares = {"dropout": 0.1} if alone is None else {"dropout": 0.0, alone: SHARES[alone]}
+    model = transformer(**shares)
+    found = {name: module.share for name, module in model.named_modules() if isinstance(module, Dropout)}
+    attention = {name for name in found if name.split(".")[-2] in ("attention", "masked", "cross")}
+    inner = {name for name in found if name.endswith("feed_forward.dropout") and "around" not in name}
+    assert len(attention) == 2 + 2 * 3
+    assert len(inner) == 2 + 3
+    places = {"dropout": set(found) - attention - inner, "attention_dropout": attention, "inner_dropout": inner}
+    for name, own in places.items():
+        assert {found[one] for one in own} == {shares.get(name, 0.0)}, name
 
 
 @pytest.mark.parametrize("width", [8, 9, 1])

@@ -29,6 +29,8 @@ class BlockSettings(Settings):
     heads: int = Field(4, ge=1, le=128, description="Attention heads; they share the width.")
     feed_forward: int = Field(1_024, ge=1, le=65_536, description="Inner width of the feed-forward layers.")
     dropout: float = Field(0.1, ge=0, lt=1, description="Share of numbers dropped after each part while training.")
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="The same, of the weights of attention.")
+    inner_dropout: float = Field(0.0, ge=0, lt=1, description="The same, within the feed-forward layers.")
     norm: Norm = Field("pre", description="Normalise before each part (pre, steadier) or after it (post, as in 2017).")
 
     @model_validator(mode="after")
@@ -46,7 +48,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(settings.width, settings.feed_forward)
         self.outer = nn.Linear(settings.feed_forward, settings.width)
-        self.dropout = Dropout(settings.dropout)
+        self.dropout = Dropout(settings.inner_dropout)
         for layer in (self.inner, self.outer):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)
@@ -83,7 +85,7 @@ class EncoderBlock(nn.Module):
     def __init__(self, settings: BlockSettings, layer: int) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(
-            settings.width, settings.heads, dropout=settings.dropout, kind="self", layer=layer
+            settings.width, settings.heads, dropout=settings.attention_dropout, kind="self", layer=layer
         )
         self.feed_forward = FeedForward(settings)
         self.around_attention, self.around_feed_forward = Residual(settings), Residual(settings)
@@ -107,8 +109,8 @@ class DecoderBlock(nn.Module):
     def __init__(self, settings: BlockSettings, layer: int) -> None:
         super().__init__()
         sizes = settings.width, settings.heads
-        self.masked = MultiHeadAttention(*sizes, dropout=settings.dropout, kind="masked", layer=layer)
-        self.cross = MultiHeadAttention(*sizes, dropout=settings.dropout, kind="cross", layer=layer)
+        self.masked = MultiHeadAttention(*sizes, dropout=settings.attention_dropout, kind="masked", layer=layer)
+        self.cross = MultiHeadAttention(*sizes, dropout=settings.attention_dropout, kind="cross", layer=layer)
         self.feed_forward = FeedForward(settings)
         self.around_masked, self.around_cross = Residual(settings), Residual(settings)
         self.around_feed_forward = Residual(settings)
