@@ -127,6 +127,28 @@ def test_sizes_are_as_asked(tmp_path):
     assert (len(prepared.train), len(prepared.valid), len(prepared.test_records)) == (869, 31, 0)
 
 
+@pytest.mark.parametrize("valid", [False, True])
+def test_so_many_to_train_on_as_asked_and_the_fewer_are_part_of_the_more(tmp_path, valid):
+    files = {"train": table(tmp_path / "snow.tsv", PAIRS)}
+    if valid:
+        files["valid"] = table(tmp_path / "valid.tsv", KOREAN_VALID)
+    few, more, everything = (
+        run(tmp_path, folder=str(size), **files, **({"train_size": size} if size else {})) for size in (70, 210, 0)
+    )
+    rows = [{tuple(one.train.columns["source"].row(row)) for row in range(len(one.train))} for one in (few, more)]
+    texts = [
+        {few.tokenizers.source.decode(list(row)) for row in rows[0]},
+        {more.tokenizers.source.decode(list(row)) for row in rows[1]},
+    ]
+    assert (len(few.train), len(more.train)) == (70, 210)
+    assert texts[0] < texts[1]
+    assert few.valid_records == everything.valid_records
+    assert f"Of {len(everything.train)} pairs to train on 70 are used, as asked." in few.decisions
+    too_many = run(tmp_path, folder="many", **files, train_size=5_000)
+    assert len(too_many.train) == len(everything.train)
+    assert not any("as asked" in decision for decision in too_many.decisions)
+
+
 def test_more_texts_than_pairs_are_set_aside_of_much_data():
     assert (sets.PAIRS.aside, sets.TEXTS.aside) == (1_000, 4_000)
     assert [sets.TEXTS.most(name) for name in ("validation", "test")] == [8_000, 100_000]

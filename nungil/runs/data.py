@@ -31,6 +31,9 @@ class DataSettings(CorpusSettings):
     test_size: int | None = Field(
         None, ge=0, description="Records set aside as a test set; by default 5%, at most 1,000 pairs or 4,000 texts."
     )
+    train_size: int | None = Field(
+        None, ge=1, description="Records to train on at most, drawn by the seed; the fewer are part of the more."
+    )
     longest: int | None = Field(
         None,
         ge=2,

@@ -34,7 +34,7 @@ Parts = NDArray[np.int8]
 LEAST = 20  # records from which some can be set aside: one for each set
 SHARE = 20  # a twentieth is set aside for each set, up to what a kind of record needs
 MOST_TESTED = 100_000  # records in memory; the test set is run once
-SURPLUS = 3  # the part of records that were to be validated on but are too many
+SURPLUS = 3  # the part of records that are too many: more than validating takes, or than training was asked to
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,8 @@ def gather(
     wanted = {part: size for part, size in _sizes(data).items() if size != 0}
     if wanted:
         sets.train.parts = _set_aside(sets, wanted, seed)
+    if data.train_size is not None:
+        sets.train.parts = _draw(sets, data.train_size, seed)
     _look_through(sets)
     if kind.record is Labelled:
         check_labels(sets.labels, sets.tally.kept, name_of(opened.train))
@@ -210,6 +212,18 @@ def _set_aside(sets: Sets[Record], wanted: dict[int, int | None], seed: int) -> 
     sets.decisions.append(_aside(sets.kind, parts, sizes))
     for name, part in (("validation", VALID), ("test", TEST)):
         _thin(sets, parts, name, part)
+    return parts
+
+
+def _draw(sets: Sets[Record], size: int, seed: int) -> Parts:
+    """Mark all but so many of the records to train on. Whoever asks for fewer gets a part of the same."""
+    parts = sets.train.parts
+    if parts is None:
+        parts = np.full(sum(1 for _ in sets.train), TRAIN, np.int8)
+    numbers = np.flatnonzero(parts == TRAIN)
+    if len(numbers) > size:
+        parts[np.random.default_rng(seed).permutation(numbers)[size:]] = SURPLUS
+        sets.decisions.append(f"Of {sets.kind.count(len(numbers))} to train on {size:,} are used, as asked.")
     return parts
 
 
