@@ -286,6 +286,25 @@ def test_updates_are_epochs_and_said():
     assert len(given) == 1
 
 
+def test_long_sentences_get_no_more_updates_than_the_ladder_allows():
+    found = plan_of(rows=10_000, positions=400 * SIZES[1].batch_tokens)
+    assert found.training.steps == SIZES[1].updates < 400 * SIZES[1].epochs
+    assert found.decisions[0].startswith(f"{SIZES[1].updates:,} updates: 20 epochs of 400;")
+
+
+def test_validations_are_an_epoch_apart_or_a_fortieth_of_the_run():
+    assert plan_of(training={"steps": 8_000}).training.validate_every == 200
+    assert plan_of(positions=300 * SIZES[0].batch_tokens, training={"steps": 8_000}).training.validate_every == 300
+    assert plan_of(training={"steps": 30}).training.validate_every == 30
+
+
+@pytest.mark.parametrize(("model", "most"), [(None, 2_000), ("luong", 400)])
+def test_the_rate_rises_in_a_tenth_of_the_run_and_falls_to_its_end(model, most):
+    for steps in (9, 700, 100_000):
+        found = plan_of(model=model, training={"steps": steps}).training.schedule
+        assert (found.shape, found.warmup) == ("cosine", max(1, min(most, steps // 10)))
+
+
 @pytest.mark.parametrize(("ratio", "chosen", "said"), [(2.04, "bf16", 1), (1.2, "fp32", 0)])
 def test_the_precision_that_is_faster_here_is_chosen_and_said(ratio, chosen, said, monkeypatch):
     monkeypatch.setattr(plan, "measure", lambda: Measured("bf16" if ratio >= 1.3 else "fp32", ratio))

@@ -39,6 +39,7 @@ class Size:
     classifier: dict[str, Any]
     batch_tokens: int
     epochs: int
+    updates: int  # at most: long sentences need no more of them than short ones
 
 
 SIZES = (
@@ -49,6 +50,7 @@ SIZES = (
         {"embedding": 64, "width": 64, "dense": 32, "dropout": 0.5},
         1_024,
         60,
+        6_000,
     ),
     Size(
         60_000,
@@ -56,7 +58,8 @@ SIZES = (
         {"embedding": 256, "width": 512, "dropout": 0.4},
         {"embedding": 128, "width": 128, "dense": 64, "dropout": 0.5},
         4_096,
-        40,
+        70,
+        8_000,
     ),
     Size(
         600_000,
@@ -65,6 +68,7 @@ SIZES = (
         {"embedding": 128, "width": 256, "dense": 128, "dropout": 0.4},
         4_096,
         12,
+        40_000,
     ),
 )
 LARGE = Size(
@@ -74,11 +78,13 @@ LARGE = Size(
     {"embedding": 256, "width": 256, "dense": 128, "dropout": 0.3},
     8_192,
     4,
+    100_000,
 )
 GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little, and a few say nothing (docs/results.md, IMDB)
-CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 12, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
+VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
+CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 8, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
 
@@ -147,11 +153,12 @@ def _training(
     batch_tokens = asked.batch_tokens or size.batch_tokens
     per_epoch = max(1, math.ceil(positions / (batch_tokens * asked.accumulation)))
     epochs = size.epochs if task == "translate" else CLASSIFIER_EPOCHS.get(size.records, 3)
-    steps = asked.steps or max(LEAST_STEPS, epochs * per_epoch)
+    steps = asked.steps or max(LEAST_STEPS, min(epochs * per_epoch, size.updates))
     if asked.steps is None:
-        rounds = max(epochs, steps // per_epoch)
+        rounds = round(steps / per_epoch) or 1
         decisions.append(f"{steps:,} updates: {rounds:,} epochs of {per_epoch:,}; it stops before if nothing improves.")
-    every = asked.validate_every or max(1, min(steps, max(per_epoch // 2 if task == "classify" else per_epoch, 50)))
+    round_of = per_epoch // 2 if task == "classify" else per_epoch
+    every = asked.validate_every or max(1, min(steps, max(round_of, 50, steps // VALIDATIONS)))
     worked_out = schedule_for(steps)
     schedule = filled(asked.schedule, worked_out.model_dump()) if asked.schedule else worked_out
     smoothing = asked.label_smoothing
@@ -190,16 +197,15 @@ def share_of_cores(processes: int) -> int:
 
 
 def _schedule(model: ModelSettings, gently: int, steps: int) -> ScheduleSettings:
-    """Wide models learn at lower rates, trained ones at a part of them; recurrent and small ones warm up sooner."""
+    """Up in a tenth of the updates at the most, then along a cosine down to the end of the run.
+
+    Wide models learn at lower rates, trained ones at a part of them; recurrent and small ones warm up sooner.
+    """
+    rate, warmup = 0.002, 400
     if isinstance(model, TransformerSettings):
-        return _warmed(0.003 / gently * min(1.0, 128 / model.width), 2_000, steps)
-    if isinstance(model, ClassifierSettings):
-        return _warmed(0.002 / gently, 200, steps, "cosine")
-    return _warmed(0.002 / gently * min(1.0, 256 / model.width), 400, steps)
-
-
-def _warmed(rate: float, warmup: int, steps: int, shape: Any = "inverse-sqrt") -> ScheduleSettings:
-    """A run too short for its warming up warms up for a tenth of it and then follows a cosine down to the end."""
-    if steps < 4 * warmup:
-        return ScheduleSettings(rate=rate, warmup=max(1, steps // 10), shape="cosine")
-    return ScheduleSettings(rate=rate, warmup=warmup, shape=shape)
+        rate, warmup = 0.003 * min(1.0, 128 / model.width), 2_000
+    elif isinstance(model, ClassifierSettings):
+        warmup = 200
+    else:
+        rate *= min(1.0, 256 / model.width)
+    return ScheduleSettings(rate=rate / gently, warmup=max(1, min(warmup, steps // 10)), shape="cosine")
