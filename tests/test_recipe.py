@@ -253,10 +253,11 @@ def test_what_is_said_of_training_stays():
     assert found.accumulation == 3
 
 
-def test_tasks_differ_in_metric_and_smoothing():
+def test_tasks_differ_in_metric_and_smoothing_and_what_is_hidden():
     translating, classifying = plan_of().training, plan_of(task="classify").training
-    assert (translating.metric, translating.label_smoothing) == ("bleu", 0.1)
-    assert (classifying.metric, classifying.label_smoothing) == ("accuracy", 0.0)
+    assert (translating.metric, translating.label_smoothing, translating.hide) == ("bleu", 0.1, 0.0)
+    assert (classifying.metric, classifying.label_smoothing, classifying.hide) == ("accuracy", 0.0, 0.2)
+    assert plan_of(task="classify", training={"hide": 0.0}).training.hide == 0.0
 
 
 def test_a_batch_has_room_for_the_longest_row_there_may_be():

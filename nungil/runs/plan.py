@@ -83,6 +83,7 @@ LARGE = Size(
 GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little, and a few say nothing (docs/results.md, IMDB)
+HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
 VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 8, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
@@ -169,6 +170,7 @@ def _training(
             "validate_every": every,
             "schedule": schedule,
             "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
+            "hide": (0.0 if task == "translate" else HIDDEN) if asked.hide is None else asked.hide,
             "metric": asked.metric or METRICS[task][0],
             "precision": _precision(asked.precision, decisions),
             "threads": asked.threads or share_of_cores(asked.processes),

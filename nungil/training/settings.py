@@ -36,7 +36,7 @@ class TrainingSettings(Settings):
         ge=0,
         lt=1,
         description="Share of the tokens that the model is not shown while training: <unk> stands for them; by default "
-        "none.",
+        "0.2 for classifiers, else none.",
     )
     validate_every: int | None = Field(None, ge=1, description="Updates between validations.")
     metric: Metric | None = Field(
