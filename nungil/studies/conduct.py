@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -14,8 +14,8 @@ from nungil.studies.finding import Finding
 from nungil.studies.job import Record
 from nungil.studies.material import Material
 from nungil.studies.plan import Plan, make_plan, spell
-from nungil.studies.report import Account, write_overview, write_report
-from nungil.studies.runner import Ledger, complete, cores, run
+from nungil.studies.report import REPORT, Account, write_overview, write_report
+from nungil.studies.runner import Ledger, check_folder, complete, cores, run
 from nungil.studies.scale import FULL_SEEDS, QUICK_SEEDS, Scale
 from nungil.studies.statistics import Results
 from nungil.studies.study import Study, best_rate, material_of, study_named
@@ -69,7 +69,7 @@ def planned(name: str, asked: Asked, scale: Scale | None = None, processes: int 
 
 def study(name: str, asked: Asked, say: Say, *, scale: Scale | None = None, processes: int | None = None) -> Studied:
     """Run what is not done yet, and write the report."""
-    account = account_of(name, asked, say, asked.folder(name), (scale, processes))
+    account = account_of(name, asked, say, (scale, processes))
     report = write_report(account, asked.folder(name))
     return Studied(account.finding, report)
 
@@ -79,19 +79,19 @@ def study_all(asked: Asked, say: Say, processes: int | None = None) -> tuple[lis
     if asked.files:
         raise UsageError("nungil study all is about snow, since some studies need what only snow has; leave out --data")
     folder = asked.folder(EVERYTHING)
+    check_folder(folder, (*CLAIMS, REPORT))
     accounts = []
     for number, name in enumerate(CLAIMS, start=1):
         say(f"{name}, {number} of {len(CLAIMS)}")
-        account = account_of(name, asked, say, folder / name, (None, processes))
+        one = replace(asked, out=folder / name)
+        account = account_of(name, one, say, (None, processes))
         write_report(account, folder / name)
         say(account.finding.answer)
         accounts.append(account)
-    return accounts, write_overview(accounts, folder)
+    return accounts, write_overview(accounts, folder, asked.command(EVERYTHING))
 
 
-def account_of(
-    name: str, asked: Asked, say: Say, folder: Path, sizes: tuple[Scale | None, int | None] = (None, None)
-) -> Account:
+def account_of(name: str, asked: Asked, say: Say, sizes: tuple[Scale | None, int | None] = (None, None)) -> Account:
     """Run what is not done yet, and work the answer out; nothing is written but the runs."""
     check_extras()
     found, begun = study_named(name), time.monotonic()
@@ -101,7 +101,7 @@ def account_of(
         **{"study": name, "version": __version__, "data": material.fingerprint},
         **{"scale": {key: value for key, value in asdict(scale).items() if key != "quick"}},
     }
-    ledger = Ledger(folder, wanted)
+    ledger = Ledger(asked.folder(name), wanted)
     records = complete(found, scale, asked.count, ledger)
     if records is not None:
         say(f"All {len(records)} runs are done already; the report is written anew.")

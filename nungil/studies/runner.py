@@ -25,6 +25,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def check_folder(folder: Path, ours: Sequence[str] = ()) -> None:
+    """Where a study goes there is nothing but what is ours, by these names: files of others are not written over."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: this is a file, and a study makes a folder; choose another name with --out")
+    if folder.exists() and any(found.name not in ours for found in folder.iterdir()):
+        raise UsageError(f"{folder}: there is something else in this folder; choose another with --out")
+
+
 class Ledger:
     """The finished runs in a study's folder."""
 
@@ -52,7 +60,7 @@ class Ledger:
         """Runs of another size, on other data or by another version do not belong together."""
         path = self.folder / ASKED
         plain = json.loads(json.dumps(asked))
-        if path.exists():
+        if path.is_file():
             try:
                 found = parse_json(path.read_text(encoding="utf-8"), str(path))
             except (OSError, UnicodeDecodeError):
@@ -60,8 +68,7 @@ class Ledger:
             if found != plain:
                 raise UsageError(f"{self.folder}: {_differs(found, plain)}; go on elsewhere with --out, or remove it")
             return
-        if self.folder.exists() and any(self.folder.iterdir()):
-            raise UsageError(f"{self.folder}: there is something else in this folder; choose another with --out")
+        check_folder(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         whole_bytes(path, (json.dumps(plain, ensure_ascii=False, indent=1) + "\n").encode())
 
