@@ -96,6 +96,8 @@ def test_figures_of_the_same_sentences_are_resampled_together_and_those_of_other
     found = Results(runs("x", tallies={"right": lambda _: model, "guess": lambda _: guess, "others": lambda _: others}))
     paired = found.against("x", {"right": 1.0, "guess": -1.0}, 0.0, "right")
     assert (paired.test.low, paired.test.high) == (0, 0)
+    both = Results([*runs("x", tallies={"right": lambda _: model}), *runs("y", tallies={"right": lambda _: guess})])
+    assert both.compare("x", "y", "right", "right").test[1:] == (0, 0), "of two arms, too"
     apart = found.against("x", {"right": 1.0, "others": -1.0}, 0.0, "right")
     assert apart.test.high - apart.test.low > 2 * 196 * (0.25 / 40) ** 0.5  # wider than the spread of either alone
 
@@ -305,6 +307,22 @@ def test_a_study_that_is_stopped_keeps_its_runs_and_goes_on_with_the_others(made
     assert made_up.performed == ["a-seed-2", "b-seed-2", "a-seed-3", "b-seed-3"]
     assert len(first) == 6
     assert len(records) == 10
+
+
+def test_a_run_in_this_process_is_stopped_in_its_middle_and_made_again(made_up, tmp_path, monkeypatch):
+    whole = made_up.perform
+
+    def stopped(job, scale, material):
+        if job.key == "a-seed-2":
+            signal.raise_signal(signal.SIGINT)
+        return whole(job, scale, material)
+
+    monkeypatch.setattr(made_up, "perform", stopped)
+    with pytest.raises(StoppedError, match="stopped; 6 finished runs are kept"):
+        run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), lambda _: None)
+    assert made_up.performed[-1] == "b-seed-1", "the run that the signal met was not gone on with"
+    monkeypatch.setattr(made_up, "perform", whole)
+    assert len(run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), lambda _: None)) == 10
 
 
 def test_a_folder_holds_one_study_of_one_size_on_one_corpus(tmp_path):

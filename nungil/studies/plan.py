@@ -75,9 +75,9 @@ def make_plan(study: Study, scale: Scale, seeds: int, files: tuple[str, ...], pr
     """Measure each arm for a moment, and count."""
     sweep = study.sweep_jobs(scale)
     known = [
-        Record(job=Job(arm=arm.name, seed=SWEEP_SEED, stage="sweep", rate=study.rates(arm, scale)[0]), validation=0.0)
+        Record(job=Job(arm=arm.name, seed=SWEEP_SEED, stage="sweep", rate=scale.rates[0]), validation=0.0)
         for arm in study.arms()
-        if arm.model is not None and study.rates(arm, scale)
+        if arm.model is not None and scale.rates
     ]
     main = study.main_jobs(seeds, known)
     costs = tuple(_cost(study, job, scale, files) for job in main if job.seed == 1)
