@@ -164,9 +164,9 @@ def mechanism_runs(**steps):
     [
         ((), {}, "holds in part", "nearly the same as the dot score: general and location; other than it: additive."),
         (("additive",), {}, "holds", "nearly the same as the dot score: general and location."),
-        (("general", "location"), {}, "does not hold", "other than it: additive."),
-        (("additive",), {"general": 9.0}, "cannot be told", "score: location; of general neither can be told."),
-        ((), {"additive": 9.0}, "cannot be told", "general and location; of additive neither can be told."),
+        (("general", "location"), {}, "does not hold", "score: none for certain; other than it: additive."),
+        (("additive",), {"general": 9.0}, "cannot be told", "score: location; whether general is cannot be told."),
+        ((), {"additive": 9.0}, "cannot be told", "general and location; whether additive is cannot be told."),
     ],
 )  # fmt: skip
 def test_mechanisms_are_the_same_only_where_a_difference_can_be_excluded(left_out, steps, verdict, said):

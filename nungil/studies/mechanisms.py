@@ -119,9 +119,9 @@ def _within(found: Interval) -> bool:
 
 def _told(near: Sequence[str], far: Sequence[str], open_ones: Sequence[str]) -> str:
     parts = [
-        f"nearly the same as the {BASE} score: {listed(near)}" if near else "",
+        f"nearly the same as the {BASE} score: {listed(near) or 'none for certain'}",
         f"other than it: {listed(far)}" if far else "",
-        f"of {listed(open_ones)} neither can be told" if open_ones else "",
+        f"whether {listed(open_ones)} {'is' if len(open_ones) == 1 else 'are'} cannot be told" if open_ones else "",
     ]
     return "; ".join(part for part in parts if part)
 
