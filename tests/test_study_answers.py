@@ -149,6 +149,17 @@ def test_homonyms(scores, verdict, said):
     assert [point.x for point in found.charts[0].series[0].points] == ["1", "2", "3 or more"]
 
 
+def test_homonyms_that_are_told_apart_by_some_seeds_only_are_not_told_apart():
+    uneven = around(share, 66, 8)  # six points above the guess, but 50 to 82 by seed
+    records = [
+        one.model_copy(update={"tallies": {**one.tallies, "right sense": uneven(one.job.seed)}})
+        for one in homonym_runs(50, 50, 60)
+    ]
+    found = answer("homonyms", records)
+    assert found.verdict == "cannot be told"
+    assert found.answer.startswith("Of no model it can be said that it tells homonyms apart better than a guess does")
+
+
 def mechanism_runs(**steps):
     """Scores around 50 BLEU; `additive` is 10 more, `location` 2 less; seeds differ by the steps."""
     arms = {"plain": 10, "dot": 50, "general": 50, "additive": 60, "location": 48, "Transformer": 40}

@@ -5,6 +5,7 @@ import io
 import json
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from nungil.attention import Dot, Score
 from nungil.errors import CorpusError, DivergedError, UsageError
 from nungil.model import scores
 from nungil.model.scores import ScoreSettings, build_score
-from nungil.studies import looking, parallel
+from nungil.scoring.alignment import parse_links
+from nungil.studies import examination, looking, parallel
 from nungil.studies.arm import recurrent
 from nungil.studies.claims import CLAIMS
 from nungil.studies.conduct import Asked, account_of, planned, study, study_all
@@ -291,6 +293,39 @@ def test_every_sure_link_is_counted_in_the_bin_of_its_distance():
     sure = [link for one in material.test for link in one.links.split() if "-" in link]
     assert sum(row[1] for name in BINS for row in found[name].rows) == len(sure)
     assert all(row[1] == 0 for row in found[BINS[-1]].rows[:6])  # the short sentences come first
+
+
+class Knowing:
+    """In place of the desk that reads links from heads: every link is right."""
+
+    def __init__(self, gold):
+        self.gold = [parse_links(one) for one in gold]
+
+    def add(self, place, record):
+        del place, record
+
+    def choose(self):
+        return SimpleNamespace(chosen_on=SimpleNamespace(layer=0, head=0, reading="output"))
+
+    def links(self, which, rows):
+        del which
+        return [self.gold[row].sure for row in rows]
+
+
+def test_links_are_counted_against_the_gold_of_their_own_sentences(monkeypatch):
+    monkeypatch.setattr(examination, "Heads", Knowing)
+    monkeypatch.setattr(examination, "as_translator", lambda *_: SimpleNamespace(look_at_pairs=lambda _: []))
+    found = examination.alignment(None, snow(SCALE))["AER"]
+    assert len(found.rows) == TINY["tests"] // 2
+    assert all(made == hit == sure for hit, _, made, sure in found.rows)
+
+
+def test_links_and_the_diagonal_are_counted_on_the_same_sentences():
+    scale = tiny("looking")
+    found = study_named("looking").perform(Job(arm="dot", seed=1, rate=0.01), scale, snow(scale)).tallies
+    ours, theirs = found["AER"], found[looking.DIAGONAL]
+    assert ours.part == theirs.part
+    assert [row[3] for row in ours.rows] == [row[3] for row in theirs.rows]
 
 
 # A user's own score
