@@ -160,6 +160,9 @@ def test_homonyms_that_are_told_apart_by_some_seeds_only_are_not_told_apart():
     assert found.answer.startswith("Of no model it can be said that it tells homonyms apart better than a guess does")
 
 
+NEARLY = "nearly the same as the dot score"
+
+
 def mechanism_runs(**steps):
     """Scores around 50 BLEU; `additive` is 10 more, `location` 2 less; seeds differ by the steps."""
     arms = {"plain": 10, "dot": 50, "general": 50, "additive": 60, "location": 48, "Transformer": 40}
@@ -173,13 +176,13 @@ def mechanism_runs(**steps):
 @pytest.mark.parametrize(
     ("left_out", "steps", "verdict", "said"),
     [
-        ((), {}, "holds in part", "nearly the same as the dot score: general and location; other than it: additive."),
-        (("additive",), {}, "holds", "nearly the same as the dot score: general and location."),
-        (("general", "location"), {}, "does not hold", "score: none for certain; other than it: additive."),
-        (("additive",), {"general": 9.0}, "cannot be told", "score: location; whether general is cannot be told."),
-        ((), {"additive": 9.0}, "cannot be told", "general and location; whether additive is cannot be told."),
+        ((), {}, "holds in part", f"{NEARLY}: general and location; other than the dot score: additive."),
+        (("additive",), {}, "holds", f"{NEARLY}: general and location."),
+        (("general", "location"), {}, "does not hold", "without attention; other than the dot score: additive."),
+        (("additive",), {"general": 9.0}, "cannot be told", f"of general it cannot be told whether it is {NEARLY}."),
+        ((), {"additive": 9.0}, "cannot be told", f"location; of additive it cannot be told whether it is {NEARLY}."),
     ],
-)  # fmt: skip
+)
 def test_mechanisms_are_the_same_only_where_a_difference_can_be_excluded(left_out, steps, verdict, said):
     found = answer("mechanisms", [one for one in mechanism_runs(**steps) if one.job.arm not in left_out])
     assert found.verdict == verdict

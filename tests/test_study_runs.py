@@ -64,6 +64,10 @@ def test_each_study_goes_from_runs_to_a_report_and_its_answer_comes_from_its_run
     arms = [arm.name for arm in study_named(name).arms()]
     page = first.report.read_text()
     assert f"nungil study {name} --quick --seeds 2" in page
+    chosen = [line for line in said if line.startswith("Learning rates: ")]
+    assert ("it is the highest tried, and a higher one may be better" in page) == any(
+        " 0.01" in line for line in chosen
+    )
     assert said[0].startswith("Measuring how long each arm takes")
     assert any(line.startswith(f"{len(arms)} arms × 2 seeds = {2 * len(arms)} runs") for line in said)
     for chart in first.finding.charts:

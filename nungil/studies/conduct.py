@@ -9,6 +9,7 @@ from shlex import quote
 from nungil import __version__
 from nungil.errors import UsageError
 from nungil.studies.claims import CLAIMS, EVERYTHING
+from nungil.studies.common import listed
 from nungil.studies.extras import check_extras
 from nungil.studies.finding import Finding
 from nungil.studies.job import Record
@@ -132,9 +133,15 @@ def _facts(found: Study, scale: Scale, records: list[Record], material: Material
         facts += [
             ("training", f"{scale.updates:,} updates of up to {scale.batch:,} positions"),
             ("learning rates", f"{rates}; each the best of {_rates(scale)} on validation, in {scale.sweep_updates:,} "
-             "updates with a seed that is not used again"),
+             f"updates with a seed that is not used again{_at_the_end(trained, swept, scale)}"),
         ]  # fmt: skip
     return facts
+
+
+def _at_the_end(trained: list[str], swept: list[Record], scale: Scale) -> str:
+    """Where the best rate is the highest that was tried, nobody knows what a higher one would give."""
+    highest = [name for name in trained if best_rate(name, swept) == max(scale.rates)]
+    return f"; for {listed(highest)} it is the highest tried, and a higher one may be better" if highest else ""
 
 
 def _rates(scale: Scale) -> str:

@@ -37,7 +37,8 @@ class MechanismStudy(Study):
     def scale(self, quick: bool) -> Scale:
         """How large it is."""
         if quick:
-            return Scale(quick, pairs=6_000, lengths=(3, 7), tests=150, updates=350, sweep_updates=100, batch=384)
+            # Small batches: in as many seconds there are more updates, and every seed has begun to look.
+            return Scale(quick, pairs=6_000, lengths=(3, 7), tests=150, updates=480, sweep_updates=110, batch=192)
         return Scale(quick, pairs=12_000, lengths=(3, 9), tests=400, updates=800, sweep_updates=200)
 
     def arms(self) -> tuple[Arm, ...]:
@@ -118,10 +119,11 @@ def _within(found: Interval) -> bool:
 
 
 def _told(near: Sequence[str], far: Sequence[str], open_ones: Sequence[str]) -> str:
+    same, they = f"nearly the same as the {BASE} score", "it is" if len(open_ones) == 1 else "they are"
     parts = [
-        f"nearly the same as the {BASE} score: {listed(near) or 'none for certain'}",
-        f"other than it: {listed(far)}" if far else "",
-        f"whether {listed(open_ones)} {'is' if len(open_ones) == 1 else 'are'} cannot be told" if open_ones else "",
+        f"{same}: {listed(near)}" if near else "",
+        f"other than the {BASE} score: {listed(far)}" if far else "",
+        f"of {listed(open_ones)} it cannot be told whether {they} {same}" if open_ones else "",
     ]
     return "; ".join(part for part in parts if part)
 
