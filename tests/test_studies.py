@@ -49,7 +49,14 @@ def test_p_over_seeds_is_that_of_the_paired_test():
     assert p_over_seeds(first - second) == pytest.approx(stats.ttest_rel(first, second).pvalue)
 
 
-@pytest.mark.parametrize(("apart", "p"), [([0, 0, 0], 1.0), ([2, 2, 2], 0.25), ([2, 2, 2, 2, 2], 0.0625), ([3], 1.0)])
+@pytest.mark.parametrize(
+    ("apart", "p"),
+    [
+        *[([0, 0, 0], 1.0), ([2, 2, 2], 0.25), ([2, 2, 2, 2, 2], 0.0625), ([3], 1.0)],
+        ([98.4 - 98.2, 98.6 - 98.4, 98.2 - 98.0], 0.25),  # the same but for how numbers are rounded
+        ([33.1 - 33.1, (0.1 + 0.2) - 0.3, 0], 1.0),
+    ],
+)
 def test_seeds_that_all_say_the_same_are_coins_that_fell_alike(apart, p):
     assert p_over_seeds(np.array(apart, dtype=float)) == p
 
@@ -80,6 +87,27 @@ def test_a_difference_has_to_stand_against_both_seeds_and_sentences():
     unsure = found.compare("a", "b", "one sentence", "BLEU")
     assert unsure.p_test > 0.05
     assert not unsure.stands
+
+
+def test_figures_of_the_same_sentences_are_resampled_together_and_those_of_others_are_not():
+    """A model that is right in just the sentences in which a guess is, is as good as the guess in every resample."""
+    rows = [(number % 2, 1) for number in range(40)]
+    model, guess, others = tally("share", rows), tally("share", rows), tally("share", rows, "other sentences")
+    found = Results(runs("x", tallies={"right": lambda _: model, "guess": lambda _: guess, "others": lambda _: others}))
+    paired = found.against("x", {"right": 1.0, "guess": -1.0}, 0.0, "right")
+    assert (paired.test.low, paired.test.high) == (0, 0)
+    both = Results([*runs("x", tallies={"right": lambda _: model}), *runs("y", tallies={"right": lambda _: guess})])
+    assert both.compare("x", "y", "right", "right").test[1:] == (0, 0), "of two arms, too"
+    apart = found.against("x", {"right": 1.0, "others": -1.0}, 0.0, "right")
+    assert apart.test.high - apart.test.low > 2 * 196 * (0.25 / 40) ** 0.5  # wider than the spread of either alone
+
+
+def test_a_handful_of_sentences_tells_nothing_however_often_it_is_drawn():
+    ours, theirs = runs("a", 5, {"BLEU": around(bleu, 60)}), runs("b", 5, {"BLEU": around(bleu, 50, 0.3)})
+    assert Results([*ours, *theirs]).compare("a", "b", "BLEU", "BLEU").p_test == pytest.approx(2 / 1001)
+    few = [one.model_copy(update={"tallies": {"BLEU": one.tallies["BLEU"].model_copy(
+        update={"rows": one.tallies["BLEU"].rows[:3]})}}) for one in (*ours, *theirs)]  # fmt: skip
+    assert Results(few).compare("a", "b", "BLEU", "BLEU").p_test == 0.25
 
 
 def test_a_fall_is_the_difference_of_two_groups():
@@ -126,7 +154,8 @@ def order_runs(with_positions, without, shuffled):
         "chrF++": around(share, 70),
         same: lambda seed: share(shuffled - (shuffled < 50) * seed / 10),
     }
-    second = {"BLEU": around(bleu, without), "chrF++": around(share, 60), same: lambda _: share(100)}
+    # The seeds of each differ in their own way: a difference that is the same for every seed is no more than a coin.
+    second = {"BLEU": around(bleu, without, 0.3), "chrF++": around(share, 60), same: lambda _: share(100)}
     return Results([*runs("with positions", tallies=first), *runs("without positions", tallies=second)])
 
 
@@ -154,10 +183,11 @@ def length_runs(plain, attention, found):
     """BLEU of short and of long sentences, and words that the plain network finds in the first and the last quarter."""
     arms = {"plain seq2seq": plain, "with attention": attention, "Transformer": (90, 85)}
     made = []
-    for arm, (short, long) in arms.items():
+    for place, (arm, (short, long)) in enumerate(arms.items()):
         quarters = dict(zip(("first", "second", "third", "last"), (found[0], 50, 50, found[1]), strict=True))
         tallies = {"BLEU/3–5": around(bleu, 40), "BLEU/21–30": around(bleu, 30)}
-        tallies |= {"words/3–5": around(share, short), "words/21–30": around(share, long, 0.4)}
+        step = 0.3 + 0.1 * place  # no difference is the same for every seed
+        tallies |= {"words/3–5": around(share, short, step), "words/21–30": around(share, long, 2 * step)}
         tallies |= {f"found/{name}": around(share, value) for name, value in quarters.items()}
         tallies["found/first"] = around(share, found[0], 0.7)
         made += runs(arm, tallies=tallies)
@@ -210,7 +240,8 @@ def test_a_plan_is_runs_times_seconds_shared_out():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "spelt"), [(0.2, "1 seconds"), (89, "89 seconds"), (90, "1.5 minutes"), (1200, "20 minutes")]
+    ("seconds", "spelt"),
+    [(0.2, "1 second"), (2, "2 seconds"), (89, "89 seconds"), (90, "1.5 minutes"), (1200, "20 minutes")],
 )
 def test_times_are_spelt_as_people_say_them(seconds, spelt):
     assert spell(seconds) == spelt
@@ -278,6 +309,22 @@ def test_a_study_that_is_stopped_keeps_its_runs_and_goes_on_with_the_others(made
     assert len(records) == 10
 
 
+def test_a_run_in_this_process_is_stopped_in_its_middle_and_made_again(made_up, tmp_path, monkeypatch):
+    whole = made_up.perform
+
+    def stopped(job, scale, material):
+        if job.key == "a-seed-2":
+            signal.raise_signal(signal.SIGINT)
+        return whole(job, scale, material)
+
+    monkeypatch.setattr(made_up, "perform", stopped)
+    with pytest.raises(StoppedError, match="stopped; 6 finished runs are kept"):
+        run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), lambda _: None)
+    assert made_up.performed[-1] == "b-seed-1", "the run that the signal met was not gone on with"
+    monkeypatch.setattr(made_up, "perform", whole)
+    assert len(run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), lambda _: None)) == 10
+
+
 def test_a_folder_holds_one_study_of_one_size_on_one_corpus(tmp_path):
     Ledger(tmp_path / "x", {"study": "order", "data": "1"})
     with pytest.raises(UsageError, match=r"x: holds a study that differs in data; go on elsewhere with --out"):
@@ -286,6 +333,10 @@ def test_a_folder_holds_one_study_of_one_size_on_one_corpus(tmp_path):
     (tmp_path / "y" / "thesis.tex").write_text("mine")
     with pytest.raises(UsageError, match="y: there is something else in this folder"):
         Ledger(tmp_path / "y", {"study": "order"})
+    with pytest.raises(
+        UsageError, match=r"thesis.tex: this is a file, and a study makes a folder; choose another name"
+    ):
+        Ledger(tmp_path / "y" / "thesis.tex", {"study": "order"})
 
 
 def test_a_record_comes_back_as_it_was_and_a_broken_one_is_named(tmp_path):

@@ -5,6 +5,7 @@ import io
 import json
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from nungil.attention import Dot, Score
 from nungil.errors import CorpusError, DivergedError, UsageError
 from nungil.model import scores
 from nungil.model.scores import ScoreSettings, build_score
-from nungil.studies import looking, parallel
+from nungil.scoring.alignment import parse_links
+from nungil.studies import examination, looking, parallel
 from nungil.studies.arm import recurrent
 from nungil.studies.claims import CLAIMS
 from nungil.studies.conduct import Asked, account_of, planned, study, study_all
@@ -62,6 +64,10 @@ def test_each_study_goes_from_runs_to_a_report_and_its_answer_comes_from_its_run
     arms = [arm.name for arm in study_named(name).arms()]
     page = first.report.read_text()
     assert f"nungil study {name} --quick --seeds 2" in page
+    chosen = [line for line in said if line.startswith("Learning rates: ")]
+    assert ("it is the highest tried, and a higher one may be better" in page) == any(
+        " 0.01" in line for line in chosen
+    )
     assert said[0].startswith("Measuring how long each arm takes")
     assert any(line.startswith(f"{len(arms)} arms × 2 seeds = {2 * len(arms)} runs") for line in said)
     for chart in first.finding.charts:
@@ -76,7 +82,7 @@ def test_each_study_goes_from_runs_to_a_report_and_its_answer_comes_from_its_run
 
     monkeypatch.setattr(type(study_named(name)), "perform", no_run)
     sizes = (tiny(name), 1)
-    assert account_of(name, asked, said.append, tmp_path / "x", sizes).finding == first.finding
+    assert account_of(name, asked, said.append, sizes).finding == first.finding
     assert said[-1].endswith("runs are done already; the report is written anew.")
     changed = tmp_path / "x" / "runs" / f"{''.join(c if c.isalnum() else '-' for c in arms[0])}-seed-1.json"
     record = json.loads(changed.read_text())
@@ -84,7 +90,7 @@ def test_each_study_goes_from_runs_to_a_report_and_its_answer_comes_from_its_run
         found["rows"] = [[value + 1 for value in row] for row in found["rows"]]
     record["figures"] = {figure: value + 1 for figure, value in record["figures"].items()}
     changed.write_text(json.dumps(record))
-    again = account_of(name, asked, nobody, tmp_path / "x", sizes)
+    again = account_of(name, asked, nobody, sizes)
     assert again.finding.tables != first.finding.tables
 
 
@@ -103,11 +109,19 @@ def test_all_studies_make_one_report(tmp_path, monkeypatch):
     monkeypatch.setattr("nungil.studies.conduct.CLAIMS", {name: CLAIMS[name] for name in ("order", "classifier")})
     for name in ("order", "classifier"):
         monkeypatch.setattr(type(study_named(name)), "scale", lambda _, quick: tiny_of(quick))
-    accounts, report = study_all(Asked(quick=True, out=tmp_path, seeds=2), nobody, 1)
+    out = tmp_path / "all"
+    accounts, report = study_all(Asked(quick=True, out=out, seeds=2), nobody, 1)
     page = report.read_text()
+    assert f"<pre>nungil study all --quick --seeds 2 --out {out}</pre>" in page
     for one in accounts:
         assert f'href="#{one.claim.name}"' in page
-        assert (tmp_path / one.claim.name / "report.html").exists()
+        assert f"<pre>{one.command}</pre>" in (out / one.claim.name / "report.html").read_text()
+        assert one.command == f"nungil study {one.claim.name} --quick --seeds 2 --out {out / one.claim.name}"
+    said = []
+    assert study_all(Asked(quick=True, out=out, seeds=2), said.append, 1)[0] == accounts
+    assert sum(line.endswith("the report is written anew.") for line in said) == 2
+    with pytest.raises(UsageError, match="order: there is something else in this folder; choose another with --out"):
+        study_all(Asked(quick=True, out=out / "order", seeds=2), nobody, 1)
 
 
 def tiny_of(quick):
@@ -177,8 +191,39 @@ def test_a_users_data_is_cut_to_what_a_study_can_afford(tmp_path):
     with pytest.raises(CorpusError, match="too few records have at most 1 tokens"):
         given([str(tmp_path / "pairs.tsv")], replace(SCALE, longest=1), "translate")
     write_pairs(tmp_path / "few.tsv", 40)
-    with pytest.raises(CorpusError, match=r"few.tsv: \d+ records are too few for a study; 50 or more are needed"):
+    with pytest.raises(
+        CorpusError, match=r"few.tsv: \d+ records to train on are too few for a study; 50 or more are needed"
+    ):
         given([str(tmp_path / "few.tsv")], SCALE, "translate")
+
+
+def test_sentences_that_are_all_as_long_are_no_data_for_length(tmp_path):
+    alike = [one for one in snow_pairs(3_000, lengths=(3, 9)) if len(one.english.split()) == 5]
+    (tmp_path / "five.tsv").write_text("".join(f"{one.english}\t{one.korean}\n" for one in alike))
+    with pytest.raises(CorpusError, match=r"five.tsv: the test sentences have about as many words each, 5 at most"):
+        study_named("length").material(SCALE, [str(tmp_path / "five.tsv")])
+
+
+def test_data_of_another_kind_is_called_by_its_name_and_no_option_is_named_that_a_study_has_not(tmp_path):
+    write_pairs(tmp_path / "pairs.tsv", 400)
+    with pytest.raises(CorpusError, match=r"pairs.tsv: these look like pairs of sentences; this study takes labelled"):
+        given([str(tmp_path / "pairs.tsv")], SCALE, "classify")
+    rows = "".join(
+        f"{one.english},{place % 2}\n" for place, one in enumerate(snow_pairs(400)) if "," not in one.english
+    )
+    (tmp_path / "texts.csv").write_text(f"text,label\n{rows}")
+    with pytest.raises(CorpusError, match=r"texts.csv: these look like labelled texts; this study takes pairs of sent"):
+        given([str(tmp_path / "texts.csv")], SCALE, "translate")
+    (tmp_path / "alike.tsv").write_text("".join(f"the same {n}\t똑같은 {n}\n" for n in range(400)))
+    with pytest.raises(CorpusError, match=r"alike.tsv: .* too alike to set 20 of them aside$"):
+        given([str(tmp_path / "alike.tsv")], SCALE, "translate")
+
+
+def test_parallel_takes_the_vocabulary_of_a_users_data(tmp_path):
+    write_pairs(tmp_path / "pairs.tsv", 400)
+    parallel_study = study_named("parallel")
+    found = parallel_study.material(parallel_study.scale(True), [str(tmp_path / "pairs.tsv")])
+    assert found.origin.endswith("pairs.tsv")
 
 
 def test_a_study_that_needs_truth_refuses_other_data():
@@ -252,6 +297,39 @@ def test_every_sure_link_is_counted_in_the_bin_of_its_distance():
     sure = [link for one in material.test for link in one.links.split() if "-" in link]
     assert sum(row[1] for name in BINS for row in found[name].rows) == len(sure)
     assert all(row[1] == 0 for row in found[BINS[-1]].rows[:6])  # the short sentences come first
+
+
+class Knowing:
+    """In place of the desk that reads links from heads: every link is right."""
+
+    def __init__(self, gold):
+        self.gold = [parse_links(one) for one in gold]
+
+    def add(self, place, record):
+        del place, record
+
+    def choose(self):
+        return SimpleNamespace(chosen_on=SimpleNamespace(layer=0, head=0, reading="output"))
+
+    def links(self, which, rows):
+        del which
+        return [self.gold[row].sure for row in rows]
+
+
+def test_links_are_counted_against_the_gold_of_their_own_sentences(monkeypatch):
+    monkeypatch.setattr(examination, "Heads", Knowing)
+    monkeypatch.setattr(examination, "as_translator", lambda *_: SimpleNamespace(look_at_pairs=lambda _: []))
+    found = examination.alignment(None, snow(SCALE))["AER"]
+    assert len(found.rows) == TINY["tests"] // 2
+    assert all(made == hit == sure for hit, _, made, sure in found.rows)
+
+
+def test_links_and_the_diagonal_are_counted_on_the_same_sentences():
+    scale = tiny("looking")
+    found = study_named("looking").perform(Job(arm="dot", seed=1, rate=0.01), scale, snow(scale)).tallies
+    ours, theirs = found["AER"], found[looking.DIAGONAL]
+    assert ours.part == theirs.part
+    assert [row[3] for row in ours.rows] == [row[3] for row in theirs.rows]
 
 
 # A user's own score

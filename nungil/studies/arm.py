@@ -14,7 +14,6 @@ class Arm:
     name: str
     model: RecurrentSettings | TransformerSettings | ClassifierSettings | None
     frozen: bool = False  # its embeddings stay as they were drawn
-    rates: tuple[float, ...] = ()  # that are tried, where they are not those of the scale
 
 
 def recurrent(name: str, *, frozen: bool = False, **chosen: object) -> Arm:

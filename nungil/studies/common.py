@@ -20,10 +20,10 @@ def quality_table(results: Results, more: Sequence[tuple[str, int]] = ()) -> Tab
     return Table("Quality", head, tuple(rows))
 
 
-def dot_chart(results: Results, stem: str, title: str, what: str, unit: str) -> Chart:
+def dot_chart(results: Results, stem: str, title: str, what: str, unit: str, across: str = "model") -> Chart:
     """One figure of every arm, a row for each."""
     points = tuple(point(arm, results.estimate(arm, what)) for arm in results.arms)
-    return Chart(stem, title, "", unit, (Series(unit, points),), kind="dots")
+    return Chart(stem, title, across, unit, (Series(unit, points),), kind="dots")
 
 
 def better_and_worse(compared: Sequence[Comparison]) -> tuple[list[str], list[str]]:

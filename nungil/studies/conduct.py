@@ -2,20 +2,21 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shlex import quote
 
 from nungil import __version__
 from nungil.errors import UsageError
 from nungil.studies.claims import CLAIMS, EVERYTHING
+from nungil.studies.common import listed
 from nungil.studies.extras import check_extras
 from nungil.studies.finding import Finding
 from nungil.studies.job import Record
 from nungil.studies.material import Material
 from nungil.studies.plan import Plan, make_plan, spell
-from nungil.studies.report import Account, write_overview, write_report
-from nungil.studies.runner import Ledger, complete, cores, run
+from nungil.studies.report import REPORT, Account, write_overview, write_report
+from nungil.studies.runner import Ledger, check_folder, complete, cores, run
 from nungil.studies.scale import FULL_SEEDS, QUICK_SEEDS, Scale
 from nungil.studies.statistics import Results
 from nungil.studies.study import Study, best_rate, material_of, study_named
@@ -69,7 +70,7 @@ def planned(name: str, asked: Asked, scale: Scale | None = None, processes: int 
 
 def study(name: str, asked: Asked, say: Say, *, scale: Scale | None = None, processes: int | None = None) -> Studied:
     """Run what is not done yet, and write the report."""
-    account = account_of(name, asked, say, asked.folder(name), (scale, processes))
+    account = account_of(name, asked, say, (scale, processes))
     report = write_report(account, asked.folder(name))
     return Studied(account.finding, report)
 
@@ -79,19 +80,19 @@ def study_all(asked: Asked, say: Say, processes: int | None = None) -> tuple[lis
     if asked.files:
         raise UsageError("nungil study all is about snow, since some studies need what only snow has; leave out --data")
     folder = asked.folder(EVERYTHING)
+    check_folder(folder, (*CLAIMS, REPORT))
     accounts = []
     for number, name in enumerate(CLAIMS, start=1):
         say(f"{name}, {number} of {len(CLAIMS)}")
-        account = account_of(name, asked, say, folder / name, (None, processes))
+        one = replace(asked, out=folder / name)
+        account = account_of(name, one, say, (None, processes))
         write_report(account, folder / name)
         say(account.finding.answer)
         accounts.append(account)
-    return accounts, write_overview(accounts, folder)
+    return accounts, write_overview(accounts, folder, asked.command(EVERYTHING))
 
 
-def account_of(
-    name: str, asked: Asked, say: Say, folder: Path, sizes: tuple[Scale | None, int | None] = (None, None)
-) -> Account:
+def account_of(name: str, asked: Asked, say: Say, sizes: tuple[Scale | None, int | None] = (None, None)) -> Account:
     """Run what is not done yet, and work the answer out; nothing is written but the runs."""
     check_extras()
     found, begun = study_named(name), time.monotonic()
@@ -101,7 +102,7 @@ def account_of(
         **{"study": name, "version": __version__, "data": material.fingerprint},
         **{"scale": {key: value for key, value in asdict(scale).items() if key != "quick"}},
     }
-    ledger = Ledger(folder, wanted)
+    ledger = Ledger(asked.folder(name), wanted)
     records = complete(found, scale, asked.count, ledger)
     if records is not None:
         say(f"All {len(records)} runs are done already; the report is written anew.")
@@ -132,9 +133,15 @@ def _facts(found: Study, scale: Scale, records: list[Record], material: Material
         facts += [
             ("training", f"{scale.updates:,} updates of up to {scale.batch:,} positions"),
             ("learning rates", f"{rates}; each the best of {_rates(scale)} on validation, in {scale.sweep_updates:,} "
-             "updates with a seed that is not used again"),
+             f"updates with a seed that is not used again{_at_the_end(trained, swept, scale)}"),
         ]  # fmt: skip
     return facts
+
+
+def _at_the_end(trained: list[str], swept: list[Record], scale: Scale) -> str:
+    """Where the best rate is the highest that was tried, nobody knows what a higher one would give."""
+    highest = [name for name in trained if best_rate(name, swept) == max(scale.rates)]
+    return f"; for {listed(highest)} it is the highest tried, and a higher one may be better" if highest else ""
 
 
 def _rates(scale: Scale) -> str:

@@ -28,6 +28,7 @@ from nungil.studies.material import Material, Sentence
 from nungil.text.tokenizers.train import TokenizerSettings
 
 ROWS = 100
+HALF = "every other"  # the sentences that alignment errors are counted on
 SPARE, STRETCH = 5, 1.5  # tokens that a translation may have: so many for each of the source, and some more
 
 
@@ -68,7 +69,7 @@ def quality(texts: Sequence[str], material: Material) -> dict[str, Tally]:
         rows = [
             row for row, one in zip(found["bleu"].counts.tolist(), material.test, strict=True) if one.group == group
         ]
-        tallies[f"BLEU/{group}"] = tally("bleu", rows)
+        tallies[f"BLEU/{group}"] = tally("bleu", rows, group)
     return tallies
 
 
@@ -121,7 +122,7 @@ def alignment(trained: Trained, material: Material) -> dict[str, Tally]:
         desk.add(place, record)
     best = desk.choose().chosen_on
     links = desk.links(Which(best.layer, best.head, best.reading), range(1, len(gold), 2))
-    return {"AER": tally("aer", aer_counts(links, desk.gold[1::2]))}
+    return {"AER": tally("aer", aer_counts(links, desk.gold[1::2]), HALF)}
 
 
 def aer_counts(links: Sequence[frozenset[tuple[int, int]]], gold: Sequence[Any]) -> list[tuple[int, int, int, int]]:

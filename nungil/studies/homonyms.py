@@ -55,7 +55,7 @@ class HomonymStudy(Study):
         groups = [_group(one) for one in material.test]
         for group in sorted(set(groups)):
             chosen = [row for row, other in zip(rows, groups, strict=True) if other == group]
-            tallies[f"{RIGHT}/{group}"] = tally("share", chosen)
+            tallies[f"{RIGHT}/{group}"] = tally("share", chosen, group)
         guesses = [(int(one.homonym is not None and one.homonym.common), 1) for one in material.test]
         return Measured({**tallies, RIGHT: tally("share", rows), GUESS: tally("share", guesses)}, {})
 
@@ -74,9 +74,12 @@ class HomonymStudy(Study):
         right = {arm: results.estimate(arm, RIGHT) for arm in results.arms}
         guess = results.estimate(results.arms[0], GUESS).mean
         figures = ", ".join(f"{arm} {number(right[arm].mean)}%" for arm in results.arms)
-        count = f"{len(above)} of {len(results.arms)} models tell" if above else "No model tells"
-        which = f" ({listed(above)})" if above else ""
-        told_of = f"{count} homonyms apart better than a guess does{which}"
+        better = "homonyms apart better than a guess does"
+        told_of = (
+            f"{len(above)} of {len(results.arms)} models tell {better} ({listed(above)})"
+            if above
+            else f"Of no model it can be said that it tells {better}"
+        )
         answer = f"{told_of}: right sense {figures}, against {number(guess)}% by guessing the commonest sense."
         names = [name.removeprefix(f"{RIGHT}/") for name in results.names(f"{RIGHT}/")]
         details = tuple(f"{TRANSFORMER} against {one.second}: {told(one, ' points')}." for one in compared[len(over) :])

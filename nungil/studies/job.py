@@ -37,6 +37,7 @@ class Tally(Settings):
 
     formula: Formula
     rows: tuple[tuple[float, ...], ...]
+    part: str = Field("", description="Which of the sentences these are: tallies of one part have the same ones.")
 
 
 class Record(Settings):
@@ -71,6 +72,6 @@ def finite(numbers: Mapping[str, float]) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
 
 
-def tally(formula: Formula, rows: Sequence[Sequence[Any]]) -> Tally:
+def tally(formula: Formula, rows: Sequence[Sequence[Any]], part: str = "") -> Tally:
     """Counts as plain numbers."""
-    return Tally(formula=formula, rows=tuple(tuple(float(count) for count in row) for row in rows))
+    return Tally(formula=formula, rows=tuple(tuple(float(count) for count in row) for row in rows), part=part)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nungil.errors import CorpusError
 from nungil.scoring.parts import QUARTERS, reference_quarters, source_quarters, token_places
 from nungil.studies.arm import Arm, recurrent, transformer
 from nungil.studies.examination import quality, translate
@@ -19,7 +20,8 @@ PLAIN, ATTENTION, TRANSFORMER = "plain seq2seq", "with attention", "Transformer"
 GROUPS = ((3, 4), (5, 6), (7, 9), (10, 14), (15, 20))
 TITLES = {"words": "Words found, %", "BLEU": "BLEU"}
 PARTS = 4  # groups of a user's data, as many sentences in each
-FOUND, WORDS = "found", "words"  # by place, and by length
+FOUND, OWN, WORDS = "found", "found of their own", "words"  # by place in the source, in the translation, and by length
+LONG = "long"  # the sentences that places are counted in
 
 
 class LengthStudy(Study):
@@ -63,7 +65,8 @@ class LengthStudy(Study):
         """Does attention keep what is lost with length?"""
         groups = [name.removeprefix("BLEU/") for name in results.names("BLEU/")]
         fall: Quantity = {f"{WORDS}/{groups[0]}": 1.0, f"{WORDS}/{groups[-1]}": -1.0}
-        early: Quantity = {f"{FOUND}/{QUARTERS[3]}": 1.0, f"{FOUND}/{QUARTERS[0]}": -1.0}
+        place = FOUND if results.names(f"{FOUND}/") else OWN
+        early: Quantity = {f"{place}/{QUARTERS[3]}": 1.0, f"{place}/{QUARTERS[0]}": -1.0}
         compared = holm(
             [
                 *(results.compare(PLAIN, arm, fall, "fall with length") for arm in (ATTENTION, TRANSFORMER)),
@@ -75,14 +78,16 @@ class LengthStudy(Study):
         return Finding(
             _sentence(results, groups, compared[0]),
             verdict,
-            _details(results, compared),
-            (*(_length_table(results, groups, what) for what in (WORDS, "BLEU")), _place_table(results)),
-            (*(_length_chart(results, groups, what) for what in (WORDS, "BLEU")), _place_chart(results)),
+            _details(results, compared, place),
+            (*(_length_table(results, groups, what) for what in (WORDS, "BLEU")), _place_table(results, place)),
+            (*(_length_chart(results, groups, what) for what in (WORDS, "BLEU")), _place_chart(results, place)),
             tuple(compared),
             LIMITS,
         )
 
 
+SIDE = {FOUND: "source", OWN: "translation"}
+COME = {FOUND: "that come from", OWN: "that stand in"}
 LIMITS = (
     "The models are small and trained for minutes: a plain network of a larger width, trained for days, holds longer "
     "sentences. A long sentence of snow is a list of short clauses.",
@@ -118,9 +123,9 @@ def _sentence(results: Results, groups: Sequence[str], falls: Comparison) -> str
     )
 
 
-def _details(results: Results, compared: Sequence[Comparison]) -> tuple[str, ...]:
+def _details(results: Results, compared: Sequence[Comparison], place: str) -> tuple[str, ...]:
     falls, transformer_falls, long_ones, early = compared
-    first, last = (results.estimate(PLAIN, f"{FOUND}/{quarter}").mean for quarter in (QUARTERS[0], QUARTERS[3]))
+    first, last = (results.estimate(PLAIN, f"{place}/{quarter}").mean for quarter in (QUARTERS[0], QUARTERS[3]))
     lost = (
         "early words are lost more"
         if early.stands and early.difference > 0
@@ -132,8 +137,8 @@ def _details(results: Results, compared: Sequence[Comparison]) -> tuple[str, ...
         f"Without attention they fall by so much more than with it: {told(falls, ' points')}; than a Transformer: "
         f"{told(transformer_falls, ' points')}.",
         f"On the longest sentences attention adds {told(long_ones, ' points')}.",
-        f"Are early words lost? Of long sentences, the plain network finds {number(first)}% of the words that come "
-        f"from the first quarter of the source, and {number(last)}% of those from the last, {chance(early.p)}: {lost}.",
+        f"Are early words lost? Of long sentences, the plain network finds {number(first)}% of the words {COME[place]} "
+        f"the first quarter of the {SIDE[place]}, and {number(last)}% of those of the last, {chance(early.p)}: {lost}.",
     )
 
 
@@ -147,13 +152,13 @@ def _length_table(results: Results, groups: Sequence[str], what: str) -> Table:
     )
 
 
-def _place_table(results: Results) -> Table:
+def _place_table(results: Results, place: str) -> Table:
     rows = []
     for arm in results.arms:
-        found = [results.estimate(arm, f"{FOUND}/{quarter}") for quarter in QUARTERS]
+        found = [results.estimate(arm, f"{place}/{quarter}") for quarter in QUARTERS]
         rows.append((arm, *(f"{number(one.mean)} ±{number(one.seeds.high - one.mean)}" for one in found)))
     note = "Of the longer half of the sentences. ± is the 95% interval over seeds."
-    return Table("Words found, %, by the quarter of the source they come from", ("arm", *QUARTERS), tuple(rows), note)
+    return Table(f"Words found, %, by their quarter of the {SIDE[place]}", ("arm", *QUARTERS), tuple(rows), note)
 
 
 def _length_chart(results: Results, groups: Sequence[str], what: str) -> Chart:
@@ -162,15 +167,15 @@ def _length_chart(results: Results, groups: Sequence[str], what: str) -> Chart:
         for arm in results.arms
     )
     stem, up = f"length-{what.lower()}", TITLES[what]
-    return Chart(stem, "Quality by length", "words of the source", up, series, note="Bars: 95% over seeds.")
+    return Chart(stem, f"{up}, by length", "words of the source", up, series, note="Bars: 95% over seeds.")
 
 
-def _place_chart(results: Results) -> Chart:
+def _place_chart(results: Results, place: str) -> Chart:
     def points(arm: str) -> tuple[Point, ...]:
-        return tuple(point(quarter, results.estimate(arm, f"{FOUND}/{quarter}")) for quarter in QUARTERS)
+        return tuple(point(quarter, results.estimate(arm, f"{place}/{quarter}")) for quarter in QUARTERS)
 
     series = tuple(Series(arm, points(arm)) for arm in results.arms)
-    title, across = "Words of long sentences that are found, by their place", "quarter of the source"
+    title, across = "Words of long sentences that are found, by their place", f"quarter of the {SIDE[place]}"
     return Chart("length-place", title, across, "words found, %", series, note="Bars: 95% over seeds.")
 
 
@@ -181,7 +186,7 @@ def _by_length(texts: Sequence[str], material: Material) -> dict[str, Tally]:
     groups = dict.fromkeys(one.group for one in material.test)
     return {
         f"{WORDS}/{group}": tally(
-            "share", [row for row, one in zip(counts.tolist(), material.test, strict=True) if one.group == group]
+            "share", [row for row, one in zip(counts.tolist(), material.test, strict=True) if one.group == group], group
         )
         for group in groups
     }
@@ -201,14 +206,15 @@ def _by_place(texts: Sequence[str], material: Material) -> dict[str, Tally]:
     else:
         quarters = reference_quarters(right)
     counts = token_places(right, [texts[place] for place in chosen], quarters)
-    return {f"{FOUND}/{name}": tally("share", counts[:, place].tolist()) for place, name in enumerate(QUARTERS)}
+    name = FOUND if material.has_links else OWN
+    return {f"{name}/{one}": tally("share", counts[:, place].tolist(), LONG) for place, one in enumerate(QUARTERS)}
 
 
 def _grouped(material: Material) -> Material:
     """A user's tests in groups of like length, as many in each."""
     lengths = np.array([len(one.source.split()) for one in material.test])
     cuts = np.unique(np.quantile(lengths, np.linspace(0, 1, PARTS + 1)).astype(int))
-    ends = cuts[1:] if len(cuts) > 1 else cuts
+    ends = cuts[1:]
     named = {}
     for place, end in enumerate(ends):
         low = int(cuts[place]) if place == 0 else int(ends[place - 1]) + 1
@@ -217,7 +223,12 @@ def _grouped(material: Material) -> Material:
     def grouped(one: Sentence, length: int) -> Sentence:
         return one._replace(group=named[int(np.searchsorted(ends, length))])
 
-    test = [grouped(one, int(length)) for one, length in zip(material.test, lengths, strict=True)]
+    test = [grouped(one, int(length)) for one, length in zip(material.test, lengths, strict=True)] if len(ends) else []
+    if len({one.group for one in test}) < 2:
+        raise CorpusError(
+            f"{material.origin}: the test sentences have about as many words each, {int(lengths.max())} at most; "
+            "nungil study length needs short ones and long ones"
+        )
     ordered = sorted(test, key=lambda one: len(one.source.split()))
     return Material(**{**vars(material), "test": tuple(ordered)})
 

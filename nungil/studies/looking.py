@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nungil.scoring.alignment import diagonal_links, parse_links
 from nungil.studies.arm import Arm, recurrent, transformer
 from nungil.studies.common import dot_chart, listed
-from nungil.studies.examination import aer_counts, alignment, as_translator, quality, translate
+from nungil.studies.examination import HALF, aer_counts, alignment, as_translator, quality, translate
 from nungil.studies.finding import CELLS, Chart, Finding, Table, Verdict, cells, number, told
 from nungil.studies.job import tally
 from nungil.studies.lesson import Trained
@@ -58,7 +58,7 @@ class LookingStudy(Study):
             tallies |= alignment(trained, material)
             half = material.test[1::2]
             made = [frozenset(diagonal_links(len(one.source.split()), len(one.target.split()))) for one in half]
-            tallies[DIAGONAL] = tally("aer", aer_counts(made, [parse_links(one.links) for one in half]))
+            tallies[DIAGONAL] = tally("aer", aer_counts(made, [parse_links(one.links) for one in half]), HALF)
         chosen = material.sampled(JUDGED).test[:JUDGED]
         badge = as_translator(trained, material).badge([(one.source, one.target) for one in chosen])
         kept, tau = 100 * badge.kept, badge.tau_gradient
@@ -80,10 +80,9 @@ class LookingStudy(Study):
         if not good and bad:
             verdict = "does not hold"
         rest = [arm for arm in results.arms if arm not in good]
-        shown = (
-            f"In {listed(good)} the words looked at are the right ones more often than along the diagonal, and matter"
-        )
-        answer = f"{shown} to the output" if good else "In no mechanism can attention be trusted in both respects"
+        right = "are the right ones more often than along the diagonal, and " if has_links else ""
+        what = f"the words looked at {right}matter to the output"
+        answer = f"In {listed(good)} {what}" if good else f"Of no mechanism it can be said that {what}"
         answer += f"; of {listed(rest)} that cannot be said" if rest and good else ""
         if has_links:
             errors = {arm: results.estimate(arm, "AER").mean for arm in results.arms}

@@ -1,6 +1,7 @@
 """Material: the sentences that a study trains and tests on, from snow or from a user's files. No torch."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -120,17 +121,31 @@ def given(files: Sequence[str], scale: Scale, task: Task) -> Material:
     data = DataSettings(train=tuple(files), task=task)
     opened = open_data(data)
     found: Sets[Pair] | Sets[Labelled]
-    if opened.task == "translate":
-        found = gather(opened, PAIRS, data, CleaningSettings(), CORPUS_SEED)
-    else:
-        found = gather(opened, TEXTS, data, CleaningSettings(), CORPUS_SEED)
+    try:
+        if opened.task == "translate":
+            found = gather(opened, PAIRS, data, CleaningSettings(), CORPUS_SEED)
+        else:
+            found = gather(opened, TEXTS, data, CleaningSettings(), CORPUS_SEED)
+    except CorpusError as error:
+        raise CorpusError(_explained(str(error), data)) from None
     train, valid, test = (
         [Sentence(one[0], one[1]) for one in side] for side in (list(found.train), found.valid, found.test)
     )
     if len(train) < LEAST or len(valid) < 2 or len(test) < 2:
-        raise CorpusError(f"{files[0]}: {len(train)} records are too few for a study; {LEAST} or more are needed")
+        raise CorpusError(
+            f"{files[0]}: {len(train)} records to train on are too few for a study; {LEAST} or more are needed"
+        )
     whole = _material(task, train, valid, test, ", ".join(files), opened.languages.target, words=False)
     return _short_enough(whole, scale)
+
+
+def _explained(fault: str, data: DataSettings) -> str:
+    """Why no sets can be made of a user's files: without options that a study has not; if it is other data, that."""
+    looks = open_data(data.model_copy(update={"task": None})).task
+    if looks == data.task:
+        return re.sub("(; set fewer aside)?[;,] (or )?give a validation set with --valid$", "", fault)
+    kinds = {"translate": "pairs of sentences", "classify": "labelled texts"}
+    return f"{data.train[0]}: these look like {kinds[looks]}; this study takes {kinds[data.task or looks]}"
 
 
 def _short_enough(found: Material, scale: Scale) -> Material:

@@ -52,7 +52,7 @@ class OrderStudy(Study):
             for own, other, one in zip(found.texts, mixed.texts, material.test, strict=True)
             if _shuffled(one.source) != one.source
         ]
-        same = {SAME: tally("share", rows or [(0, 0)])}
+        same = {SAME: tally("share", rows or [(0, 0)], "shuffled")}
         return Measured({**quality(found.texts, material), **same}, {"sentences per second": found.per_second})
 
     def answer(self, results: Results) -> Finding:

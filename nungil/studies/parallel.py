@@ -17,7 +17,7 @@ from nungil.studies.arm import Arm, recurrent, transformer
 from nungil.studies.finding import Chart, Finding, Series, Table, Verdict, number, point
 from nungil.studies.job import Job, Record
 from nungil.studies.lesson import Trained, build
-from nungil.studies.material import Material, refuse_data, snow
+from nungil.studies.material import Material, given, snow
 from nungil.studies.scale import Scale
 from nungil.studies.statistics import Comparison, Results, holm
 from nungil.studies.study import Measured, Study
@@ -45,10 +45,10 @@ class ParallelStudy(Study):
     alone = True
     method = (
         "Two GRU networks, one whose decoder can read a whole sentence at once (Luong) and one that cannot (Bahdanau), "
-        "and a Transformer of about as many parameters make updates on random sentences, and write translations of a "
-        f"fixed length by greedy search: {USUAL_BATCH} sentences of {LENGTHS[0]} to {LENGTHS[-1]} tokens, and "
-        f"{BATCHES[0]} to {BATCHES[-1]} sentences of {USUAL_LENGTH}. All threads of the machine are used, one run at a "
-        f"time; a seed is a repetition, and the fastest of {ROUNDS} rounds counts."
+        "and a Transformer of about as many parameters make updates on sentences of random words, and write "
+        f"translations of a fixed length by greedy search: {USUAL_BATCH} sentences of {LENGTHS[0]} to {LENGTHS[-1]} "
+        f"tokens, and {BATCHES[0]} to {BATCHES[-1]} of {USUAL_LENGTH}. All threads of the machine are used, one run "
+        f"at a time; a seed is a repetition, and the fastest of {ROUNDS} rounds counts."
     )
 
     def scale(self, quick: bool) -> Scale:
@@ -66,8 +66,7 @@ class ParallelStudy(Study):
 
     def material(self, scale: Scale, files: Sequence[str]) -> Material:
         """A vocabulary."""
-        refuse_data(self.name, files, "nothing but a vocabulary")
-        return snow(scale)
+        return given(files, scale, "translate") if files else snow(scale)
 
     def sweep_jobs(self, scale: Scale) -> list[Job]:
         """Nothing is learned."""

@@ -75,9 +75,9 @@ def make_plan(study: Study, scale: Scale, seeds: int, files: tuple[str, ...], pr
     """Measure each arm for a moment, and count."""
     sweep = study.sweep_jobs(scale)
     known = [
-        Record(job=Job(arm=arm.name, seed=SWEEP_SEED, stage="sweep", rate=study.rates(arm, scale)[0]), validation=0.0)
+        Record(job=Job(arm=arm.name, seed=SWEEP_SEED, stage="sweep", rate=scale.rates[0]), validation=0.0)
         for arm in study.arms()
-        if arm.model is not None and study.rates(arm, scale)
+        if arm.model is not None and scale.rates
     ]
     main = study.main_jobs(seeds, known)
     costs = tuple(_cost(study, job, scale, files) for job in main if job.seed == 1)
@@ -86,19 +86,21 @@ def make_plan(study: Study, scale: Scale, seeds: int, files: tuple[str, ...], pr
 
 def _cost(study: Study, job: Job, scale: Scale, files: tuple[str, ...]) -> Cost:
     small, before = scale.probe(), torch.get_num_threads()
-    material = material_of(study.name, scale, files).sampled(small.tests)
+    whole = material_of(study.name, scale, files)
+    material = whole.sampled(small.tests)
     if not study.alone:
         torch.set_num_threads(1)
     try:
         found = study.perform(job, small, material)
     finally:
         torch.set_num_threads(before)
-    share = scale.tests / max(1, len(material.test))
+    share = len(whole.test) / max(1, len(material.test))
     return Cost(job.arm, found.seconds / max(1, found.updates), found.examined * share, found.parameters)
 
 
 def spell(seconds: float) -> str:
     """Seconds or minutes, as people say it."""
     if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
+        whole = max(1, round(seconds))
+        return "1 second" if whole == 1 else f"{whole} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds >= 600 else f"{seconds / 60:.1f} minutes"

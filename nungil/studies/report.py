@@ -26,6 +26,7 @@ th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #ccc}th:first
 figure{margin:1rem 0}img{max-width:100%}figcaption,.note{font-size:.85rem;color:#444}
 pre{background:#f2f4f6;padding:.6rem;overflow-x:auto;white-space:pre-wrap}div.wide{overflow-x:auto}
 """
+REPORT = "report.html"
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -49,13 +50,13 @@ def write_report(account: Account, folder: Path) -> Path:
             whole_bytes(folder / f"{chart.name}.{form}", draw(chart, form))
     whole_bytes(folder / "results.csv", to_csv(account.claim.name, account.records).encode())
     whole_bytes(folder / "results.tex", to_tex(_tables(finding)).encode())
-    page = folder / "report.html"
+    page = folder / REPORT
     body = section(account) + _setting(account)
     whole_bytes(page, page_of(f"{account.claim.name}: {account.claim.question}", body).encode())
     return page
 
 
-def write_overview(accounts: Sequence[Account], folder: Path) -> Path:
+def write_overview(accounts: Sequence[Account], folder: Path, command: str) -> Path:
     """One report of several studies: their answers first, then each in full."""
     rows = "".join(
         f'<tr><td><a href="#{_text(one.claim.name)}">{_text(one.claim.name)}</a></td>'
@@ -66,8 +67,8 @@ def write_overview(accounts: Sequence[Account], folder: Path) -> Path:
     )
     head = "<tr><th>study</th><th>claim</th><th>verdict</th><th>answer</th></tr>"
     body = f'<h1>What is said of attention, measured</h1><div class="wide"><table>{head}{rows}</table></div>'
-    body += "".join(section(one) + _setting(one) for one in accounts)
-    page = folder / "report.html"
+    body += f"<pre>{_text(command)}</pre>" + "".join(section(one) + _setting(one) for one in accounts)
+    page = folder / REPORT
     whole_bytes(page, page_of("What is said of attention, measured", body).encode())
     return page
 

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from nungil.batches.workers import map_as_done
@@ -23,6 +24,14 @@ RUNS, ASKED = "runs", "study.json"
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_folder(folder: Path, ours: Sequence[str] = ()) -> None:
+    """Where a study goes there is nothing but what is ours, by these names: files of others are not written over."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: this is a file, and a study makes a folder; choose another name with --out")
+    if folder.exists() and any(found.name not in ours for found in folder.iterdir()):
+        raise UsageError(f"{folder}: there is something else in this folder; choose another with --out")
 
 
 class Ledger:
@@ -52,7 +61,7 @@ class Ledger:
         """Runs of another size, on other data or by another version do not belong together."""
         path = self.folder / ASKED
         plain = json.loads(json.dumps(asked))
-        if path.exists():
+        if path.is_file():
             try:
                 found = parse_json(path.read_text(encoding="utf-8"), str(path))
             except (OSError, UnicodeDecodeError):
@@ -60,8 +69,7 @@ class Ledger:
             if found != plain:
                 raise UsageError(f"{self.folder}: {_differs(found, plain)}; go on elsewhere with --out, or remove it")
             return
-        if self.folder.exists() and any(self.folder.iterdir()):
-            raise UsageError(f"{self.folder}: there is something else in this folder; choose another with --out")
+        check_folder(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         whole_bytes(path, (json.dumps(plain, ensure_ascii=False, indent=1) + "\n").encode())
 
@@ -76,7 +84,7 @@ def _differs(found: Any, wanted: dict[str, Any]) -> str:
 def run(study: Study, plan: Plan, ledger: Ledger, files: tuple[str, ...], say: Say) -> list[Record]:
     """Everything that is not done yet: first the sweep, then, with the rates it chose, the runs that count."""
     bench = Bench(study.name, plan.scale, files, cores() if study.alone else 1)
-    with Interrupt() as interrupt:
+    with (interrupt := _Stop()):
         watch = _Watch(plan, say)
         _perform(bench, list(plan.sweep), ledger, watch, interrupt)
         swept = ledger.of(plan.sweep)
@@ -95,6 +103,17 @@ def complete(study: Study, scale: Scale, seeds: int, ledger: Ledger) -> list[Rec
         return None
     main = study.main_jobs(seeds, ledger.of(sweep))
     return ledger.of([*sweep, *main]) if all(map(ledger.done, main)) else None
+
+
+class _Stop(Interrupt):
+    """A signal waits while a record is written, but ends a run that is computed here, of which nothing is kept."""
+
+    computing = False
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        super()._note(number, frame)
+        if self.computing:
+            raise KeyboardInterrupt
 
 
 class _Watch:
@@ -116,13 +135,13 @@ class _Watch:
         self.say(f"{record.job.key}: {record.seconds + record.examined:.0f} s{loss}; {rest}")
 
 
-def _perform(bench: Bench, jobs: Sequence[Job], ledger: Ledger, watch: _Watch, interrupt: Interrupt) -> None:
+def _perform(bench: Bench, jobs: Sequence[Job], ledger: Ledger, watch: _Watch, interrupt: _Stop) -> None:
     wanted = [job for job in jobs if not ledger.done(job)]
     left = {job.key: job for job in wanted}
     # While rates are still being chosen, the runs that count are all still to come.
     later = list(watch.plan.main) if jobs and jobs[0].stage == "sweep" else []
     later = [job for job in later if job.key not in ledger.records]
-    for record in _answers(bench, wanted, watch.plan.processes):
+    for record in _answers(bench, wanted, watch.plan.processes, interrupt):
         if record is not None:
             ledger.add(record)
             del left[record.job.key]
@@ -135,8 +154,21 @@ def _perform(bench: Bench, jobs: Sequence[Job], ledger: Ledger, watch: _Watch, i
             )
 
 
-def _answers(bench: Bench, jobs: Sequence[Job], processes: int) -> Iterator[Record | None]:
+def _answers(bench: Bench, jobs: Sequence[Job], processes: int, interrupt: _Stop) -> Iterator[Record | None]:
     """In this process where there is nothing to share out."""
     if processes == 1 or len(jobs) < 2:
-        return map(bench, jobs)
+        return _here(bench, jobs, interrupt)
     return map_as_done(bench, jobs, min(processes, len(jobs)))
+
+
+def _here(bench: Bench, jobs: Sequence[Job], interrupt: _Stop) -> Iterator[Record | None]:
+    for job in jobs:
+        interrupt.computing = True
+        try:
+            record = bench(job)
+        except KeyboardInterrupt:
+            yield None
+            return
+        finally:
+            interrupt.computing = False
+        yield record

@@ -24,6 +24,7 @@ from nungil.studies.job import Formula, Record
 Array = NDArray[np.float64]
 Quantity = Mapping[str, float]  # names of tallies or figures, each times a number, summed
 HUNDRED = 100.0
+ROUNDING = 1e-9  # of figures up to some thousands
 
 
 def share_of(sums: Array) -> Array:
@@ -109,7 +110,8 @@ class Results:
         """Two arms in one figure."""
         quantity, ours, theirs = _quantity(what), *self._paired(first, second)
         apart = np.array([_score(a, quantity) - _score(b, quantity) for a, b in zip(ours, theirs, strict=True)])
-        return _compared((named, first, second), apart, _resampled(ours, quantity), _resampled(theirs, quantity))
+        resampled = _resampled(ours, quantity), _resampled(theirs, quantity)
+        return _compared((named, first, second), apart, *resampled, _sentences(ours[0], quantity))
 
     def against(self, arm: str, what: str | Quantity, level: float, named: str, other: str = "") -> Comparison:
         """One arm against a number that is known, such as that of a guess; `other` is empty where `named` says it."""
@@ -117,7 +119,7 @@ class Results:
         apart = np.array([_score(one, quantity) for one in records]) - level
         resampled = _resampled(records, quantity)
         known = None if resampled is None else np.full_like(resampled, level)
-        return _compared((named, arm, other), apart, resampled, known)
+        return _compared((named, arm, other), apart, resampled, known, _sentences(records[0], quantity))
 
     def _paired(self, first: str, second: str) -> tuple[list[Record], list[Record]]:
         """The runs of both whose seeds both have."""
@@ -139,10 +141,10 @@ def over_seeds(each: Array) -> Interval:
 
 def p_over_seeds(apart: Array) -> float:
     """Student's paired test, two-sided. Where every seed says the same it is a coin that always fell alike."""
-    count = len(apart)
+    count, largest = len(apart), float(np.abs(apart).max())
     spread = float(apart.std(ddof=1)) if count > 1 else 0.0
-    if spread == 0:
-        return 1.0 if not apart.any() else 0.5 ** (count - 1)
+    if spread <= ROUNDING:  # 98.4 − 98.2 and 98.6 − 98.4 are the same difference, but for their last digits
+        return 1.0 if largest <= ROUNDING else 0.5 ** (count - 1)
     return float(2 * needed("scipy.stats").t.sf(abs(float(apart.mean())) * count**0.5 / spread, count - 1))
 
 
@@ -174,7 +176,7 @@ def _one(record: Record, name: str) -> float:
 
 
 def _resampled(records: Sequence[Record], quantity: Quantity) -> Array | None:
-    """(R,) means over seeds, the same sentences drawn for every arm and seed; None where there are no sentences."""
+    """(R,) means over seeds, the same sentences drawn for every arm, seed and tally of them; None if there are none."""
     parts = [
         times * _resampled_one(records, name)
         for name, times in quantity.items()
@@ -185,16 +187,23 @@ def _resampled(records: Sequence[Record], quantity: Quantity) -> Array | None:
 
 def _resampled_one(records: Sequence[Record], name: str) -> Array:
     counts = [np.array(one.tallies[name].rows, dtype=np.float64) for one in records]
-    formula, K = FORMULAS[records[0].tallies[name].formula], counts[0].shape[1]
-    sums = resample(np.concatenate(counts, axis=1), seed=seed_of(len(counts[0]), *name.encode()))
+    first = records[0].tallies[name]
+    formula, K = FORMULAS[first.formula], counts[0].shape[1]
+    sums = resample(np.concatenate(counts, axis=1), seed=seed_of(len(counts[0]), *first.part.encode()))
     return np.asarray(np.mean([formula(sums[:, m * K : (m + 1) * K]) for m in range(len(counts))], axis=0))
 
 
-def _compared(names: tuple[str, str, str], apart: Array, ours: Array | None, theirs: Array | None) -> Comparison:
+def _sentences(record: Record, quantity: Quantity) -> int:
+    """How many a figure rests on; of a difference of two groups, the fewer."""
+    return min((len(record.tallies[name].rows) for name in quantity if name in record.tallies), default=0)
+
+
+def _compared(
+    names: tuple[str, str, str], apart: Array, ours: Array | None, theirs: Array | None, sentences: int
+) -> Comparison:
     p_seeds, seeds, mean = p_over_seeds(apart), over_seeds(apart), float(apart.mean())
     if ours is None or theirs is None:
         return Comparison(*names, mean, seeds, None, p_seeds, None, p_seeds)
-    # As many sentences as resamples can tell apart: that floor of p is for a handful of sentences only.
-    found = difference(mean, 0.0, ours, theirs, len(ours))
+    found = difference(mean, 0.0, ours, theirs, sentences)
     test = Interval(found.difference, found.low, found.high)
     return Comparison(*names, mean, seeds, test, p_seeds, found.p, max(p_seeds, found.p))

@@ -73,12 +73,8 @@ class Study(ABC):
             Job(arm=arm.name, seed=SWEEP_SEED, stage="sweep", rate=rate)
             for arm in self.arms()
             if arm.model is not None
-            for rate in self.rates(arm, scale)
+            for rate in scale.rates
         ]
-
-    def rates(self, arm: Arm, scale: Scale) -> tuple[float, ...]:
-        """The learning rates that are tried for an arm; with one there is nothing to choose."""
-        return arm.rates or scale.rates
 
     def main_jobs(self, seeds: int, swept: Sequence[Record]) -> list[Job]:
         """A run for each arm and seed, seed by seed, so that a study that is stopped has whole seeds."""
