@@ -4,6 +4,7 @@ import json
 import pickle
 import unicodedata
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -164,6 +165,18 @@ def test_both_sides_share_one_where_the_letters_are_the_same():
 def test_sizes_grow_with_the_corpus():
     sizes = [fitting_size(texts) for texts in (10, 5_000, 29_000, 500_000, 10_000_000)]
     assert sizes == sorted(set(sizes)) == [1_000, 4_000, 8_000, 16_000, 32_000]
+
+
+def test_pieces_that_are_predicted_are_fewer_but_words_are_not():
+    draw = Random(3)
+    words = ["".join(draw.choices("abcdefghij", k=draw.randint(3, 7))) for _ in range(9_000)]
+    side = sample([" ".join(draw.choices(words, k=4)) for _ in range(2_500)])
+    read = train_tokenizer(side, TokenizerSettings())
+    predicted = train_tokenizers(side, side, TokenizerSettings())
+    assert (read.size, predicted.source.size) == (4_000, 2_000)
+    assert train_tokenizers(side, side, TokenizerSettings(size=700)).source.size == 700
+    whole = TokenizerSettings(unit="word")
+    assert train_tokenizers(side, side, whole).target.size == train_tokenizer(side, whole).size == 4_000
 
 
 @pytest.mark.parametrize("unit", ["unigram", "bpe"])

@@ -1,6 +1,6 @@
 """Tokenizers from a corpus: which unit, how many pieces, one for both sides or one each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -14,7 +14,9 @@ from nungil.text.tokenizers.pieces import Korean, PieceTokenizer, train_pieces
 from nungil.text.tokenizers.vocabulary import count_characters, count_words, vocabulary_from_bytes
 
 SAMPLE = 400_000  # texts a tokenizer is learned from, spread evenly over the corpus
-SIZES = ((2_000, 1_000), (10_000, 4_000), (100_000, 8_000), (1_000_000, 16_000))  # up to so many texts: so many pieces
+SIZES = ((2_000, 1_000), (10_000, 4_000), (100_000, 8_000), (1_000_000, 16_000))  # up to so many texts: so many tokens
+# A translator has to predict its pieces: with little text fewer of them are better. Sennrich and Zhang (2019).
+PAIR_SIZES = ((2_000, 1_000), (10_000, 2_000), (100_000, 4_000), (1_000_000, 16_000))
 LARGEST = 32_000
 LOOKED_AT = 5_000  # texts of each side that tell its letters
 
@@ -77,6 +79,9 @@ def train_tokenizer(sample: Sample, settings: TokenizerSettings) -> Tokenizer:
 def train_tokenizers(source: Sample, target: Sample, settings: TokenizerSettings) -> Tokenizers:
     """One for both sides, or one each."""
     joint = same_letters(source.texts, target.texts) if settings.joint is None else settings.joint
+    if settings.size is None and settings.unit in ("unigram", "bpe"):
+        size = fitting_size(max(source.seen, target.seen), PAIR_SIZES)
+        settings = settings.model_copy(update={"size": size})
     if not joint:
         return Tokenizers(train_tokenizer(source, settings), train_tokenizer(target, settings))
     both = Sample(2 * SAMPLE)
@@ -85,9 +90,9 @@ def train_tokenizers(source: Sample, target: Sample, settings: TokenizerSettings
     return Tokenizers(shared, shared)
 
 
-def fitting_size(texts: int) -> int:
-    """Few texts: few pieces, so that each is seen often enough to be learned."""
-    return next((size for most, size in SIZES if texts <= most), LARGEST)
+def fitting_size(texts: int, sizes: Sequence[tuple[int, int]] = SIZES) -> int:
+    """Few texts: few tokens, so that each is seen often enough to be learned."""
+    return next((size for most, size in sizes if texts <= most), LARGEST)
 
 
 def same_letters(source: Iterable[str], target: Iterable[str]) -> bool:
