@@ -287,10 +287,20 @@ def test_updates_are_epochs_and_said():
     assert len(given) == 1
 
 
+def test_recurrent_translators_get_half_as_many_updates():
+    many = {"rows": 10_000, "positions": 100 * SIZES[1].batch_tokens}
+    epochs = SIZES[1].epochs
+    assert [plan_of(**many, model=model).training.steps for model in (None, "luong", "plain")] == [
+        100 * epochs,
+        50 * epochs,
+        50 * epochs,
+    ]
+
+
 def test_long_sentences_get_no_more_updates_than_the_ladder_allows():
-    found = plan_of(rows=10_000, positions=400 * SIZES[1].batch_tokens)
-    assert found.training.steps == SIZES[1].updates < 400 * SIZES[1].epochs
-    assert found.decisions[0].startswith(f"{SIZES[1].updates:,} updates: 20 epochs of 400;")
+    found = plan_of(rows=10_000, positions=800 * SIZES[1].batch_tokens)
+    assert found.training.steps == SIZES[1].updates < 800 * SIZES[1].epochs
+    assert found.decisions[0].startswith(f"{SIZES[1].updates:,} updates: 20 epochs of 800;")
 
 
 def test_validations_are_an_epoch_apart_or_a_fortieth_of_the_run():

@@ -57,9 +57,9 @@ SIZES = (
         {"width": 128, "heads": 4, "feed_forward": 256, "encoder_layers": 4, "decoder_layers": 4, "dropout": 0.3},
         {"embedding": 256, "width": 512, "dropout": 0.4},
         {"embedding": 128, "width": 128, "dense": 64, "dropout": 0.5},
-        4_096,
+        2_048,
         70,
-        8_000,
+        16_000,
     ),
     Size(
         600_000,
@@ -81,6 +81,7 @@ LARGE = Size(
     100_000,
 )
 GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
+SOONER = 2  # a recurrent translator has learned what it can in half as many updates (docs/results.md, Multi30k)
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little, and a few say nothing (docs/results.md, IMDB)
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
@@ -109,6 +110,8 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     model = _model(recipe, prepared.task, size)
     texts = math.ceil(TEXTS * positions / prepared.train.rows) if prepared.task == "classify" else 0
     size = replace(size, batch_tokens=max(size.batch_tokens, texts, longest))
+    if isinstance(model, RecurrentSettings):
+        size = replace(size, epochs=size.epochs // SOONER, updates=size.updates // SOONER)
     schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
     training, decisions = _training(recipe.training, prepared.task, size, schedule, positions)
     return Plan(model, training, tuple(decisions))
@@ -209,5 +212,5 @@ def _schedule(model: ModelSettings, gently: int, steps: int) -> ScheduleSettings
     elif isinstance(model, ClassifierSettings):
         warmup = 200
     else:
-        rate *= min(1.0, 256 / model.width)
+        rate *= min(1.0, 256 / model.width) ** 0.5
     return ScheduleSettings(rate=rate / gently, warmup=max(1, min(warmup, steps // 10)), shape="cosine")
