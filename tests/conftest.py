@@ -1,5 +1,6 @@
 """Shared by all tests: repeatable randomness, no time limit per example, and a way to see errors as users see them."""
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ settings.register_profile("nungil", deadline=None, print_blob=True)
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)  # for `make quick`
 settings.load_profile("nungil")
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore Ctrl-C
 torch.set_num_threads(1)  # the models of the tests are so small that threads would only wait for each other
 
 

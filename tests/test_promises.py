@@ -195,8 +195,8 @@ def test_promise_02_many_processes_see_the_same_batches_as_one(rows, accumulatio
 @pytest.mark.slow
 @pytest.mark.parametrize("family", SMALL)
 def test_promise_02_two_processes_learn_what_one_does(family, undisturbed):
-    """Without dropout nothing is drawn, and only the order of a sum differs: in bfloat16 that would show too soon."""
-    settings = ("model.dropout=0", "training.accumulation=3", "training.precision=fp32")
+    """Where nothing is dropped or hidden, only the order of a sum differs: in bfloat16 that would show too soon."""
+    settings = ("model.dropout=0", "training.hide=0", "training.accumulation=3", "training.precision=fp32")
     one, two = (left(undisturbed(family, processes, *settings)[1])[2] for processes in (1, 2))
     assert len(one) == len(two) > UPDATES
     for line, other in zip(one, two, strict=True):
