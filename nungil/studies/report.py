@@ -22,7 +22,8 @@ STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#17212b;background:#fff}
 h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.2rem}.answer{font-size:1.2rem;border-left:5px solid #17212b;
 padding:.3rem 1rem}.verdict{font-weight:bold}table{border-collapse:collapse;font-size:.85rem;margin:.6rem 0}
-th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #ccc}th:first-child,td:first-child{text-align:left}
+th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #ccc}
+th:first-child,td:first-child,.words th,.words td{text-align:left}
 figure{margin:1rem 0}img{max-width:100%}figcaption,.note{font-size:.85rem;color:#444}
 pre{background:#f2f4f6;padding:.6rem;overflow-x:auto;white-space:pre-wrap}div.wide{overflow-x:auto}
 """
@@ -60,13 +61,15 @@ def write_overview(accounts: Sequence[Account], folder: Path, command: str) -> P
     """One report of several studies: their answers first, then each in full."""
     rows = "".join(
         f'<tr><td><a href="#{_text(one.claim.name)}">{_text(one.claim.name)}</a></td>'
-        f'<td style="text-align:left">{_text(one.claim.said)} <span class="note">({_text(one.claim.by)})</span></td>'
-        f'<td style="text-align:left">{_text(one.finding.verdict)}</td>'
-        f'<td style="text-align:left">{_text(one.finding.answer)}</td></tr>'
+        f'<td>{_text(one.claim.said)} <span class="note">({_text(one.claim.by)})</span></td>'
+        f"<td>{_text(one.finding.verdict)}</td>"
+        f"<td>{_text(one.finding.answer)}</td></tr>"
         for one in accounts
     )
     head = "<tr><th>study</th><th>claim</th><th>verdict</th><th>answer</th></tr>"
-    body = f'<h1>What is said of attention, measured</h1><div class="wide"><table>{head}{rows}</table></div>'
+    body = (
+        f'<h1>What is said of attention, measured</h1><div class="wide"><table class="words">{head}{rows}</table></div>'
+    )
     body += f"<pre>{_text(command)}</pre>" + "".join(section(one) + _setting(one) for one in accounts)
     page = folder / REPORT
     whole_bytes(page, page_of("What is said of attention, measured", body).encode())
