@@ -17,14 +17,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from nungil.records import Labelled
+from nungil.studies.classifier import STRENGTHS, WORDS
 from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, hold_out
 from nungil.text.corpus import read_labelled
 from nungil.text.source import CorpusSettings
 
 ASIDE = 4_000  # texts at the most, and a tenth
-STRENGTHS = (1.0, 3.0, 10.0, 30.0)
 CUTS = {
-    "words and pairs of them": {"ngram_range": (1, 2), "token_pattern": r"\w+|[^\w\s]"},
+    "words and pairs of them": WORDS,
     "characters, 1 to 5": {"ngram_range": (1, 5), "analyzer": "char_wb"},
 }
 

@@ -381,7 +381,11 @@ def test_a_server_that_has_gone_is_told_when_another_map_is_chosen(visits, serve
     page.context.route("**/v1/look", lambda route: route.abort())
     page.click("[data-choice='layer 0']")
     page.wait_for_selector("#compose .problem")
+    assert "nungil serve" in page.eval_on_selector("#compose .problem", "one => one.textContent")
     page.context.unroute("**/v1/look")
     page.click("[data-choice='layer 1']")
     page.click("[data-choice='layer 0']")
     page.wait_for_selector("[data-shown='cross 0 mean raw']")
+    assert page.query_selector("#compose .problem") is None, (
+        "what was told is taken back when the server is there again"
+    )

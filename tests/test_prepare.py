@@ -127,6 +127,11 @@ def test_sizes_are_as_asked(tmp_path):
     assert (len(prepared.train), len(prepared.valid), len(prepared.test_records)) == (869, 31, 0)
 
 
+def sources(prepared):
+    column, cut = prepared.train.columns["source"], prepared.tokenizers.source
+    return {cut.decode(column.row(row).tolist()) for row in range(len(prepared.train))}
+
+
 @pytest.mark.parametrize("valid", [False, True])
 def test_so_many_to_train_on_as_asked_and_the_fewer_are_part_of_the_more(tmp_path, valid):
     files = {"train": table(tmp_path / "snow.tsv", PAIRS)}
@@ -135,13 +140,8 @@ def test_so_many_to_train_on_as_asked_and_the_fewer_are_part_of_the_more(tmp_pat
     few, more, everything = (
         run(tmp_path, folder=str(size), **files, **({"train_size": size} if size else {})) for size in (70, 210, 0)
     )
-    rows = [{tuple(one.train.columns["source"].row(row)) for row in range(len(one.train))} for one in (few, more)]
-    texts = [
-        {few.tokenizers.source.decode(list(row)) for row in rows[0]},
-        {more.tokenizers.source.decode(list(row)) for row in rows[1]},
-    ]
     assert (len(few.train), len(more.train)) == (70, 210)
-    assert texts[0] < texts[1]
+    assert sources(few) < sources(more)
     assert few.valid_records == everything.valid_records
     assert f"Of {len(everything.train)} pairs to train on 70 are used, as asked." in few.decisions
     too_many = run(tmp_path, folder="many", **files, train_size=5_000)

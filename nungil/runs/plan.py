@@ -81,9 +81,9 @@ LARGE = Size(
     100_000,
 )
 GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
-SOONER = 2  # a recurrent translator has learned what it can in half as many updates (docs/results.md, Multi30k)
+SOONER = 2  # recurrent translators get half as many updates: each takes longer, and teaches more (docs/results.md)
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
-TEXTS = 48  # of a batch at the least, on average: a label says little, and a few say nothing (docs/results.md, IMDB)
+TEXTS = 48  # of a batch at the least, on average: a label says little (docs/results.md, IMDB)
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
 VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 8, 600_000: 5}  # texts are many words for one label: fewer rounds are needed

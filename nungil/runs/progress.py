@@ -113,9 +113,9 @@ class Metrics:
         self._path = folder / "metrics.jsonl"
         board = folder / "tensorboard"
         self._board = tensorboard_writer()(str(board), purge_step=done + 1) if tensorboard else None
-        self._began = time.perf_counter()
         try:
-            self._began -= _cut_back(self._path, done)
+            _cut_back(self._path, done)
+            self._began = time.perf_counter() - _seconds(self._path)
             self._file: IO[str] = self._path.open("a", encoding="utf-8")
         except OSError as error:
             raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
@@ -201,15 +201,22 @@ def _whereabouts(step: Step) -> str:
     return f"epoch {step.epoch + 1}; {len(rows):,} rows of data/train: {named}"
 
 
-def _cut_back(path: Path, done: int) -> float:
-    """Forget what was logged after the update that a run goes on from: it will be logged again. The seconds so far."""
+def _cut_back(path: Path, done: int) -> None:
+    """Forget what was logged after the update that a run goes on from: it will be logged again."""
     if not path.exists():
-        return 0.0
+        return
     with path.open(encoding="utf-8") as file:
         kept = [line for line in file if line.endswith("\n") and json.loads(line)["update"] <= done]
     with whole_file(path) as file:
         file.writelines(kept)
-    return max((float(json.loads(line).get("seconds", 0.0)) for line in kept), default=0.0)
+
+
+def _seconds(path: Path) -> float:
+    """Those that a run has taken so far, by the last line of its log; an older version logged none."""
+    if not path.exists():
+        return 0.0
+    with path.open(encoding="utf-8") as file:
+        return max((float(json.loads(line).get("seconds", 0.0)) for line in file), default=0.0)
 
 
 def tensorboard_writer() -> Any:

@@ -21,6 +21,7 @@ ATTENTION, TFIDF = "attention", "TF-IDF + logistic regression"
 POOLINGS = ("mean", "max", "last")
 ACCURACY = "accuracy"
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # of logistic regression; the best on validation is taken
+WORDS = {"ngram_range": (1, 2), "token_pattern": r"\w+|[^\w\s]"}  # and pairs of them; `good.` is not another word
 
 
 class ClassifierStudy(Study):
@@ -96,7 +97,7 @@ def logistic(material: Material) -> tuple[list[str], int]:
     """The labels that TF-IDF and logistic regression give to the tests, and how many weights they have."""
     text: Any = needed("sklearn.feature_extraction.text")
     linear: Any = needed("sklearn.linear_model")
-    cut = text.TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
+    cut = text.TfidfVectorizer(sublinear_tf=True, **WORDS)
     train = cut.fit_transform([one.source for one in material.train])
     valid, test = (cut.transform([one.source for one in side]) for side in (material.valid, material.test))
     labels = [one.target for one in material.train]
