@@ -10,7 +10,8 @@ from torch import nn
 
 from nungil.model import reading
 from nungil.model.encoders import RecurrentEncoder, RecurrentEncoderSettings
-from nungil.model.reading import read, read_marked, walk_both
+from nungil.model.reading import read, read_marked
+from nungil.model.recurrence import walk
 
 B, T, I, W = 5, 7, 3, 4  # noqa: E741  all different
 LENGTHS = [7, 3, 1, 5, 2]
@@ -40,7 +41,7 @@ def gradients(walked, keep, inputs, layer):
 @pytest.mark.parametrize("keep", [None, keep_first(LENGTHS, T)], ids=["full", "padded"])
 def test_it_equals_the_walk_in_states_and_all_gradients(layer, dtype, keep):
     inputs = torch.randn(B, T, I, dtype=dtype, requires_grad=True)
-    own, other = read_marked(layer, inputs, keep), walk_both(layer, inputs, keep)
+    own, other = read_marked(layer, inputs, keep), walk(layer, inputs, keep=keep)
     real = slice(None) if keep is None else keep
     for mine, yours in (own.states[real], other.states[real]), (own.hidden, other.hidden), (own.memory, other.memory):
         assert torch.allclose(mine, yours, rtol=0, atol=EXACT[dtype])
@@ -90,24 +91,37 @@ def test_an_encoder_gives_a_sentence_the_same_alone_and_in_any_batch(layers, bid
         assert torch.allclose(together.cell[:, row], alone.cell[:, 0], rtol=0, atol=1e-6)
 
 
+def ways_taken(monkeypatch):
+    taken = []
+    for name, run in (("read_marked", read_marked), ("walk", walk)):
+        monkeypatch.setattr(
+            reading, name, lambda *given, name=name, run=run, **named: taken.append(name) or run(*given, **named)
+        )
+    return taken
+
+
 @pytest.mark.parametrize(
     ("cell", "dtype", "rows", "way"),
     [
         (nn.LSTM, torch.float32, reading.MANY, "read_marked"),
-        (nn.LSTM, torch.float32, reading.MANY + 1, "walk_both"),
-        (nn.LSTM, torch.float64, B, "walk_both"),
-        (nn.GRU, torch.float32, B, "walk_both"),
+        (nn.LSTM, torch.float32, reading.MANY + 1, "walk"),
+        (nn.LSTM, torch.float64, B, "walk"),
+        (nn.GRU, torch.float32, B, "walk"),
     ],
 )
 def test_the_faster_way_is_taken(monkeypatch, cell, dtype, rows, way):
-    taken = []
-
-    def spy(name, run):
-        monkeypatch.setattr(reading, name, lambda *given: taken.append(name) or run(*given))
-
-    spy("read_marked", read_marked)
-    spy("walk_both", walk_both)
+    taken = ways_taken(monkeypatch)
     read(cell(I, W, batch_first=True).to(dtype), torch.randn(rows, T, I, dtype=dtype))
+    assert taken == [way]
+
+
+@pytest.mark.parametrize(
+    ("rows", "way"), [(reading.MUCH // (2 * W) - 1, "read_marked"), (reading.MUCH // (2 * W), "walk")]
+)
+def test_with_short_products_a_large_step_is_walked(monkeypatch, rows, way):
+    taken = ways_taken(monkeypatch)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        read(nn.LSTM(I, W, batch_first=True, bidirectional=True), torch.randn(rows, 2, I))
     assert taken == [way]
 
 

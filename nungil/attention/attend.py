@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from nungil.attention.softmax import softmax
 from nungil.errors import ShapeError
 
 # Sizes   B batch   T target steps   S source steps   V width of a value
@@ -37,7 +38,7 @@ def attend(
 
 def weigh(scores: Float[Tensor, "B *heads T S"], keep: Keep | None = None) -> Float[Tensor, "B *heads T S"]:
     """Softmax over the kept source steps; a hidden one gets exactly nothing."""
-    return hide(scores, keep).softmax(dim=-1)
+    return softmax(hide(scores, keep))
 
 
 def hide(scores: Float[Tensor, "B *heads T S"], keep: Keep | None = None) -> Float[Tensor, "B *heads T S"]:

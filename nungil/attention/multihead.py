@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from nungil.attention.attend import Attended, Keep, causal_keep, check_keep, check_steps, hidden, refuse_empty_rows
 from nungil.attention.dropout import Dropout
 from nungil.attention.eye import Eye, Look
+from nungil.attention.softmax import softmax
 from nungil.errors import ShapeError, UsageError
 
 # Sizes   B batch   H heads   T target steps   S source steps   M width of the model   D width of a head, M / H
@@ -98,7 +99,7 @@ class MultiHeadAttention(nn.Module):
         query_BHTD, (keys_BHSD, values_BHSD) = self._split(self.query(q)), heads
         wide = _product_type(query_BHTD)
         scores = _scaled_scores(query_BHTD.to(wide), keys_BHSD.to(wide), keep)
-        weights = scores.softmax(dim=-1)
+        weights = softmax(scores)
         if eye is not None:
             weights = eye(Look(self.kind, self.layer, query_BHTD, keys_BHSD, values_BHSD, scores, weights, keep))
         context_BHTD = self.dropout(weights) @ values_BHSD.to(weights.dtype)

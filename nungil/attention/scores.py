@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from nungil.attention.attend import Keep, check_keep, check_steps, hide
 from nungil.attention.energy import tanh_energy
+from nungil.attention.softmax import softmax
 from nungil.errors import ShapeError, UsageError
 
 # Sizes   B batch   T target steps   S source steps   Q, K width of query and key   P width compared
@@ -89,7 +90,7 @@ class Score(nn.Module, ABC):
     ) -> Weighed:
         """Scores over the kept steps, and their softmax."""
         scores = hide(self(query, memory, position, coverage), memory.keep)
-        return Weighed(scores, scores.softmax(dim=-1))
+        return Weighed(scores, softmax(scores))
 
     def recall(self, query: Tensor, keys: Tensor | Memory) -> Memory:
         """The memory itself, or one made of keys; the query must fit it."""

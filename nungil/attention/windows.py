@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from nungil.attention.attend import Keep, hidden, hide
 from nungil.attention.scores import Memory, Score, Weighed, source_lengths
+from nungil.attention.softmax import softmax
 from nungil.errors import UsageError
 
 # Sizes   B batch   T target steps   S source steps   Q width of a query   K width of a key
@@ -103,7 +104,7 @@ class LocalP(Window):
         centre = self.centre(query, memory, position)
         scores = hide(self._framed(query, memory, centre, position, coverage), memory.keep)
         bell = torch.exp(-self._distance(centre, memory).square() / (2 * (self.reach / 2) ** 2))
-        return Weighed(scores, scores.softmax(dim=-1) * bell.to(scores.dtype))
+        return Weighed(scores, softmax(scores) * bell.to(scores.dtype))
 
 
 def _exact(query: Tensor) -> torch.dtype:

@@ -1,6 +1,6 @@
 """A recurrent layer over padded sentences, in all its directions, in whichever of two ways is faster.
 
-`walk_both` goes step by step, for every cell. `read_marked` gives an LSTM to torch's own kernel, which is one call for
+`walk` goes step by step, for every cell. `read_marked` gives an LSTM to torch's own kernel, which is one call for
 all steps, but knows nothing of padding. Here it is told in the only language it understands, its inputs: one more
 number is 1 where there is padding, and its weights shut the input gate and hold the forget gate open, both completely.
 So at padding c' = 1·c + 0·g: the memory stands still, no gradient is made, and from the right, where padding comes
@@ -14,19 +14,20 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nungil.model.products import in_full
+from nungil.model.products import in_full, product_type
 from nungil.model.recurrence import Walked, walk
 
 # Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
 SHUT = 1e6  # far beyond what a gate's other inputs come to, and 32 bits hold it: the sigmoid is exactly 0 or 1
 MANY = 128  # sentences; with more, a step is so much arithmetic that walking costs nothing, and it adds up faster
+MUCH = 2**15  # numbers of a state; from so many on, walking gains more by products in bfloat16 than its steps cost
 
 SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 
 
 def read(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
     """The states of every step and the last ones. Padding must stand on the right; states there are of no meaning."""
-    return read_marked(layer, inputs, keep) if _suits(layer, inputs) else walk_both(layer, inputs, keep)
+    return read_marked(layer, inputs, keep) if _suits(layer, inputs) else walk(layer, inputs, keep=keep)
 
 
 def go_on(
@@ -44,8 +45,12 @@ def go_on(
 
 
 def _suits(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"]) -> TypeGuard[nn.LSTM]:
-    """Whether torch's own kernel is the faster way."""
-    return isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY
+    """Whether torch's own kernel is the faster way. It knows no products in bfloat16."""
+    if not isinstance(layer, nn.LSTM) or not has_kernel(inputs):
+        return False
+    if product_type(inputs.dtype) == inputs.dtype:
+        return len(inputs) <= MANY
+    return len(inputs) * layer.hidden_size * (1 + layer.bidirectional) < MUCH
 
 
 def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:
@@ -62,14 +67,6 @@ def keep_few_shapes() -> None:
     on long texts, where most batches have a shape of their own, grows to 3 GB instead of 0.7, and is no faster.
     """
     os.environ.setdefault(SHAPES_SETTING, SHAPES_KEPT)
-
-
-def walk_both(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
-    """Step by step, from the left and, if the layer reads both ways, from the right."""
-    first = inputs.new_zeros(len(inputs), layer.hidden_size)
-    directions = (False, True) if layer.bidirectional else (False,)
-    walked = [walk(layer, inputs, first, None, keep, backwards=backwards) for backwards in directions]
-    return Walked(*(torch.cat(parts, dim=-1) for parts in zip(*walked, strict=True)))
 
 
 def read_marked(layer: nn.LSTM, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:

@@ -5,6 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nungil.attention import Heads, MultiHeadAttention
+from nungil.attention.softmax import softmax
 from nungil.model.blocks import DecoderBlock, EncoderBlock, FeedForward, Residual
 from nungil.model.past import Past
 from nungil.model.quick.product import Product
@@ -54,7 +55,7 @@ class QuickAttention:
             scores_LTS = torch.bmm(query_LTD, turned_LDS)
         else:
             scores_LTS = torch.baddbmm(mask.expand(B, H, -1, -1).flatten(0, 1), query_LTD, turned_LDS)
-        context_LTD = torch.bmm(scores_LTS.softmax(dim=-1), heads.values.reshape(B * H, S, D))
+        context_LTD = torch.bmm(softmax(scores_LTS), heads.values.reshape(B * H, S, D))
         return context_LTD.view(B, H, -1, D).transpose(1, 2).reshape(len(query), H * D)
 
 
