@@ -10,7 +10,7 @@ from torch import nn
 
 from nungil.model import reading
 from nungil.model.encoders import RecurrentEncoder, RecurrentEncoderSettings
-from nungil.model.reading import read, read_marked
+from nungil.model.reading import go_on, read, read_marked
 from nungil.model.recurrence import walk
 
 B, T, I, W = 5, 7, 3, 4  # noqa: E741  all different
@@ -73,6 +73,55 @@ def test_at_padding_the_memory_stands_still_to_the_last_bit(layer, dtype):
     assert torch.equal(short.hidden, longer.hidden)
 
 
+@pytest.fixture(params=[True, False], ids=["both ways", "one way"])
+def short(request):
+    """A layer whose products are shortened to bfloat16."""
+    if not reading.has_short_kernel():
+        pytest.skip("this processor has no products in bfloat16")
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        yield nn.LSTM(I, W, batch_first=True, bidirectional=request.param)
+
+
+@pytest.mark.parametrize("keep", [None, keep_first(LENGTHS, T)], ids=["full", "padded"])
+def test_with_short_products_it_is_as_near_to_the_walk_as_they_are_long(short, keep):
+    inputs = torch.randn(B, T, I, requires_grad=True)
+    own, other = read_marked(short, inputs, keep), walk(short, inputs, keep=keep)
+    real = slice(None) if keep is None else keep
+    for mine, yours in (own.states[real], other.states[real]), (own.hidden, other.hidden), (own.memory, other.memory):
+        assert mine.dtype == torch.float32
+        assert torch.allclose(mine, yours, rtol=0, atol=2**-7)
+    pairs = zip(gradients(own, keep, inputs, short), gradients(other, keep, inputs, short), strict=True)
+    for mine, yours in pairs:
+        assert torch.allclose(mine, yours, rtol=0, atol=2**-5 * float(yours.abs().max()))
+
+
+def test_with_short_products_what_stands_in_padding_changes_no_number(short):
+    keep = keep_first(LENGTHS, T)
+    clean = torch.randn(B, T, I).masked_fill(~keep[..., None], 0.0).requires_grad_()
+    dirty = clean.detach().masked_fill(~keep[..., None], math.nan).requires_grad_()
+    own, other = read_marked(short, dirty, keep), read_marked(short, clean, keep)
+    assert all(torch.equal(mine, yours) for mine, yours in zip(own, other, strict=True))
+    pairs = zip(gradients(own, keep, dirty, short), gradients(other, keep, clean, short), strict=True)
+    assert all(torch.equal(mine, yours) for mine, yours in pairs)
+
+
+def test_with_short_products_the_memory_stands_still_at_padding_and_is_not_short(short):
+    inputs = torch.randn(1, 4, I)
+    few = read_marked(short, torch.cat([inputs, inputs.flip(1)], dim=1), keep_first([4], 8))
+    many = read_marked(short, torch.cat([inputs, inputs.new_zeros(1, 90, I)], dim=1), keep_first([4], 94))
+    assert torch.equal(few.memory, many.memory)
+    assert torch.equal(few.hidden, many.hidden)
+    assert not torch.equal(few.memory, few.memory.bfloat16().float())
+
+
+@pytest.mark.parametrize("short", [False], indirect=True)
+def test_with_short_products_a_decoder_goes_on_from_a_given_state(short):
+    inputs, hidden, memory = torch.randn(B, T, I), torch.randn(B, W), torch.randn(B, W)
+    own, other = go_on(short, inputs, hidden, memory), walk(short, inputs, hidden, memory).states
+    assert torch.allclose(own, other, rtol=0, atol=2**-7)
+    assert not torch.allclose(own, walk(short, inputs).states, rtol=0, atol=2**-7)
+
+
 def encoder(**chosen):
     return RecurrentEncoder(I, RecurrentEncoderSettings.model_validate({"width": 2 * W, "dropout": 0.0, **chosen}))
 
@@ -115,14 +164,12 @@ def test_the_faster_way_is_taken(monkeypatch, cell, dtype, rows, way):
     assert taken == [way]
 
 
-@pytest.mark.parametrize(
-    ("rows", "way"), [(reading.MUCH // (2 * W) - 1, "read_marked"), (reading.MUCH // (2 * W), "walk")]
-)
-def test_with_short_products_a_large_step_is_walked(monkeypatch, rows, way):
-    taken = ways_taken(monkeypatch)
+def test_where_the_processor_has_no_short_products_the_kernel_computes_in_full(monkeypatch):
+    monkeypatch.setattr(reading, "has_short_kernel", lambda: False)
+    layer, inputs = nn.LSTM(I, W, batch_first=True), torch.randn(B, T, I)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        read(nn.LSTM(I, W, batch_first=True, bidirectional=True), torch.randn(rows, 2, I))
-    assert taken == [way]
+        own = read(layer, inputs).states
+    assert torch.equal(own, layer(inputs)[0])
 
 
 def test_without_the_kernel_every_cell_walks(monkeypatch):

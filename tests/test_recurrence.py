@@ -62,6 +62,12 @@ def test_the_first_state_is_read_and_has_a_gradient(layer):
         assert torch.allclose(mine, yours, rtol=0, atol=1e-13)
 
 
+def test_no_two_gradients_share_their_memory(layer):
+    walk(layer, torch.randn(B, T, I, dtype=torch.float64)).states.sum().backward()
+    places = [parameter.grad.data_ptr() for parameter in layer.parameters()]
+    assert len(set(places)) == len(places)
+
+
 def test_what_stands_in_padding_changes_no_gradient(layer):
     keep = torch.arange(T)[None] < LENGTHS[:, None]
     clean = torch.randn(B, T, I, dtype=torch.float64)

@@ -1,14 +1,16 @@
 """A recurrent layer over padded sentences, in all its directions, in whichever of two ways is faster.
 
-`walk` goes step by step, for every cell. `read_marked` gives an LSTM to torch's own kernel, which is one call for
-all steps, but knows nothing of padding. Here it is told in the only language it understands, its inputs: one more
-number is 1 where there is padding, and its weights shut the input gate and hold the forget gate open, both completely.
-So at padding c' = 1·c + 0·g: the memory stands still, no gradient is made, and from the right, where padding comes
-first, h = o·tanh(0) is the state of a sentence that has not begun. No packing, no sorting, no turning around.
+`walk` goes step by step, for every cell. `read_marked` gives an LSTM to torch's own kernel, which is one call for all
+steps, in single precision or with products in bfloat16, but knows nothing of padding. Here it is told in the only
+language it understands, its inputs: one more number is 1 where there is padding, and its weights shut the input gate
+and hold the forget gate open, both completely. So at padding c' = 1·c + 0·g: the memory stands still, no gradient is
+made, and from the right, where padding comes first, h = o·tanh(0) is the state of a sentence that has not begun. No
+packing, no sorting, no turning around.
 """
 
 import os
-from typing import TypeGuard
+from collections.abc import Sequence
+from typing import NamedTuple, TypeGuard
 
 import torch
 from jaxtyping import Bool, Float
@@ -20,7 +22,7 @@ from nungil.model.recurrence import Walked, walk
 # Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
 SHUT = 1e6  # far beyond what a gate's other inputs come to, and 32 bits hold it: the sigmoid is exactly 0 or 1
 MANY = 128  # sentences; with more, a step is so much arithmetic that walking costs nothing, and it adds up faster
-MUCH = 2**15  # numbers of a state; from so many on, walking gains more by products in bfloat16 than its steps cost
+LSTM = 2  # what oneDNN calls it
 
 SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 
@@ -39,18 +41,12 @@ def go_on(
     """The states of every step from a given one on, from left to right. Padding is read too, after all that is real."""
     if memory is None or not _suits(layer, inputs):
         return walk(layer, inputs, hidden, memory).states
-    with in_full():
-        states: Tensor = layer(inputs, (hidden[None].contiguous(), memory[None].contiguous()))[0]
-    return states
+    return _kernel(layer, inputs, (hidden[None], memory[None]), _weights(layer, marked=False)).states
 
 
 def _suits(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"]) -> TypeGuard[nn.LSTM]:
-    """Whether torch's own kernel is the faster way. It knows no products in bfloat16."""
-    if not isinstance(layer, nn.LSTM) or not has_kernel(inputs):
-        return False
-    if product_type(inputs.dtype) == inputs.dtype:
-        return len(inputs) <= MANY
-    return len(inputs) * layer.hidden_size * (1 + layer.bidirectional) < MUCH
+    """Whether torch's own kernel is the faster way."""
+    return isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY
 
 
 def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:
@@ -75,11 +71,31 @@ def read_marked(layer: nn.LSTM, inputs: Float[Tensor, "B T I"], keep: Bool[Tenso
         padding = ~keep[..., None]
         inputs = torch.cat([inputs.masked_fill(padding, 0.0), padding.to(inputs.dtype)], dim=-1)
     first = inputs.new_zeros(1 + layer.bidirectional, len(inputs), layer.hidden_size)
+    states, hidden, memory = _kernel(layer, inputs, (first, first), _weights(layer, marked=keep is not None))
+    last = list(hidden)
+    if keep is not None:  # from the left, the kernel ends in padding
+        ends = keep.sum(dim=1) - 1
+        last[0] = states[torch.arange(len(states), device=states.device), ends, : layer.hidden_size]
+    return Walked(states, torch.cat(last, dim=-1), torch.cat(list(memory), dim=-1))
+
+
+class _Ended(NamedTuple):
+    """The states of every step, and the last hidden state and memory of each direction."""
+
+    states: Float[Tensor, "B T W"]
+    hidden: Sequence[Float[Tensor, "B w"]]
+    memory: Sequence[Float[Tensor, "B w"]]
+
+
+def _kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], weights: list[Tensor]) -> _Ended:
+    """torch's own LSTM, from the first hidden state and memory of each direction on."""
+    if product_type(inputs.dtype) != inputs.dtype and has_short_kernel():
+        return _short_kernel(layer, inputs, first, weights)
     with in_full():
         states, hidden, memory = torch.lstm(
             inputs,
-            (first, first),
-            _weights(layer, marked=keep is not None),
+            (first[0].contiguous(), first[1].contiguous()),
+            weights,
             has_biases=True,
             num_layers=1,
             dropout=0.0,
@@ -87,11 +103,43 @@ def read_marked(layer: nn.LSTM, inputs: Float[Tensor, "B T I"], keep: Bool[Tenso
             bidirectional=layer.bidirectional,
             batch_first=True,
         )
-    last = list(hidden)
-    if keep is not None:  # from the left, the kernel ends in padding
-        ends = keep.sum(dim=1) - 1
-        last[0] = states[torch.arange(len(states), device=states.device), ends, : layer.hidden_size]
-    return Walked(states, torch.cat(last, dim=-1), torch.cat(list(memory), dim=-1))
+    return _Ended(states, list(hidden), list(memory))
+
+
+def has_short_kernel() -> bool:
+    """Whether this processor's has products in bfloat16."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def _short_kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], weights: list[Tensor]) -> _Ended:
+    """The same with products in bfloat16, which `torch.lstm` has no way to ask for. What is remembered is not short."""
+    kind, full = product_type(inputs.dtype), inputs.dtype
+    inputs_TBI = inputs.to(kind).transpose(0, 1).contiguous()
+    found = []
+    with in_full():
+        for direction, (hidden, memory) in enumerate(zip(*first, strict=True)):
+            weight_in, weight_back, bias_in, bias_back = weights[4 * direction : 4 * direction + 4]
+            states_TBW, *last, _ = torch.mkldnn_rnn_layer(
+                inputs_TBI,
+                weight_in.to(kind),
+                weight_back.to(kind),
+                bias_in,
+                bias_back,
+                hidden[None].to(kind).contiguous(),
+                memory[None].contiguous(),
+                reverse=direction == 1,
+                batch_sizes=[],
+                mode=LSTM,
+                hidden_size=layer.hidden_size,
+                num_layers=1,
+                has_biases=True,
+                bidirectional=False,
+                batch_first=False,
+                train=torch.is_grad_enabled(),
+            )
+            found.append((states_TBW, *(part[0].to(full) for part in last)))
+    states, hidden_last, memory_last = zip(*found, strict=True)
+    return _Ended(torch.cat(states, dim=-1).transpose(0, 1).to(full), hidden_last, memory_last)
 
 
 def _weights(layer: nn.LSTM, marked: bool) -> list[Tensor]:

@@ -109,7 +109,7 @@ class _Walk(torch.autograd.Function):
         grads_back = torch.bmm(flat_back.transpose(1, 2), before_DTBW.flatten(1, 2)).to(full)
         ones_D1N = flat_in.new_ones(D, 1, flat_in.shape[1])  # a sum as a product adds up in full precision, and fast
         bias_in = torch.bmm(ones_D1N, flat_in)[:, 0].to(full)
-        bias_back = torch.bmm(ones_D1N, flat_back)[:, 0].to(full) if kernel.split else bias_in
+        bias_back = torch.bmm(ones_D1N, flat_back)[:, 0].to(full) if kernel.split else bias_in.clone()  # not shared
         weights = [part[d] for d in range(D) for part in (grads_in, grads_back, bias_in, bias_back)]
         return _summed(grad_inputs), torch.cat(list(felt.hidden), -1), torch.cat(list(felt.memory), -1), None, *weights
 
