@@ -85,6 +85,7 @@ SOONER = 2  # recurrent translators get half as many updates: each takes longer,
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little (docs/results.md, IMDB)
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
+FEWEST, MOST = 2**14, 2**23  # places that n-grams are hashed to; places times labels: two tables of 34 MB
 VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 8, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
@@ -107,6 +108,9 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     """
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
+    size = replace(
+        size, classifier={**size.classifier, "ngrams": {"buckets": _buckets(positions, len(prepared.labels))}}
+    )
     model = _model(recipe, prepared.task, size)
     texts = math.ceil(TEXTS * positions / prepared.train.rows) if prepared.task == "classify" else 0
     size = replace(size, batch_tokens=max(size.batch_tokens, texts, longest))
@@ -142,6 +146,11 @@ def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
     if isinstance(given, RecurrentSettings):
         return filled(given, size.recurrent)
     return filled(given if isinstance(given, TransformerSettings) else TransformerSettings(), size.transformer)
+
+
+def _buckets(positions: int, labels: int) -> int:
+    """As many places for n-grams as there are tokens; for many labels fewer, since each has a column of its own."""
+    return min(max(2 ** math.ceil(math.log2(positions)), FEWEST), MOST // max(2, labels))
 
 
 def filled(given: S, worked_out: Mapping[str, Any]) -> S:
