@@ -108,12 +108,13 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     """
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
-    size = replace(
-        size, classifier={**size.classifier, "ngrams": {"buckets": _buckets(positions, len(prepared.labels))}}
-    )
+    if prepared.task == "classify":
+        ngrams = {"buckets": _buckets(positions, len(prepared.labels))}
+        texts = math.ceil(TEXTS * positions / prepared.train.rows)
+        classifier = {**size.classifier, "ngrams": ngrams}
+        size = replace(size, classifier=classifier, batch_tokens=max(size.batch_tokens, texts))
+    size = replace(size, batch_tokens=max(size.batch_tokens, longest))
     model = _model(recipe, prepared.task, size)
-    texts = math.ceil(TEXTS * positions / prepared.train.rows) if prepared.task == "classify" else 0
-    size = replace(size, batch_tokens=max(size.batch_tokens, texts, longest))
     if isinstance(model, RecurrentSettings):
         size = replace(size, epochs=size.epochs // SOONER, updates=size.updates // SOONER)
     schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
