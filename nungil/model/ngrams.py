@@ -47,7 +47,7 @@ class NgramReader(nn.Module):
         """Features of length 1 for each text and class, times their weights."""
         buckets, real = self._distinct(source, keep)
         features = embedding(buckets, self.ratios) * real[..., None]
-        lengths = torch.linalg.vector_norm(features, dim=1).clamp(min=NOTHING)
+        lengths = features.square().sum(dim=1).sqrt().clamp(min=NOTHING)
         return STRIDE * (features * embedding(buckets, self.table)).sum(dim=1) / lengths + self.bias
 
     @torch.no_grad()

@@ -151,7 +151,7 @@ def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
 
 def _buckets(positions: int, labels: int) -> int:
     """As many places for n-grams as there are tokens; for many labels fewer, since each has a column of its own."""
-    return min(max(2 ** math.ceil(math.log2(positions)), FEWEST), MOST // max(2, labels))
+    return min(max(1 << (positions - 1).bit_length(), FEWEST), MOST // max(2, labels))
 
 
 def filled(given: S, worked_out: Mapping[str, Any]) -> S:
