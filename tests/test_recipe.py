@@ -270,6 +270,11 @@ def test_ngrams_have_about_as_many_places_as_there_are_tokens(positions, labels,
     assert found == NgramSettings(longest=3, buckets=buckets)
 
 
+@pytest.mark.parametrize(("unit", "longest"), [("unigram", 3), ("word", 3), ("character", 5)])
+def test_ngrams_of_characters_are_longer(unit, longest):
+    assert plan_of(task="classify", tokenizer={"unit": unit}).model.ngrams.longest == longest
+
+
 def test_a_classifier_reads_ngrams_unless_that_is_said():
     assert plan_of(task="classify", model="bag").model.ngrams is not None
     assert plan_of(task="classify", model={"kind": "classifier", "ngrams": None}).model.ngrams is None

@@ -14,6 +14,7 @@ import torch
 from nungil.errors import ConfigError
 from nungil.model.build import ModelSettings
 from nungil.model.classifier import ClassifierSettings
+from nungil.model.ngrams import NgramSettings
 from nungil.model.products import Precision
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
@@ -85,9 +86,10 @@ SOONER = 2  # recurrent translators get half as many updates: each takes longer,
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little (docs/results.md, IMDB)
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
+LONGEST_NGRAM = {"character": 5}  # tokens: a word or two (docs/results.md, NSMC)
 FEWEST, MOST = 2**14, 2**23  # places that n-grams are hashed to; places times labels: two tables of 34 MB
 VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
-CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 8, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
+CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 5, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
 
@@ -109,7 +111,8 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
     if prepared.task == "classify":
-        ngrams = {"buckets": _buckets(positions, len(prepared.labels))}
+        longest_ngram = LONGEST_NGRAM.get(recipe.tokenizer.unit, NgramSettings().longest)
+        ngrams = {"longest": longest_ngram, "buckets": _buckets(positions, len(prepared.labels))}
         texts = math.ceil(TEXTS * positions / prepared.train.rows)
         classifier = {**size.classifier, "ngrams": ngrams}
         size = replace(size, classifier=classifier, batch_tokens=max(size.batch_tokens, texts))
