@@ -111,10 +111,8 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
     if prepared.task == "classify":
-        longest_ngram = LONGEST_NGRAM.get(recipe.tokenizer.unit, NgramSettings().longest)
-        ngrams = {"longest": longest_ngram, "buckets": _buckets(positions, len(prepared.labels))}
         texts = math.ceil(TEXTS * positions / prepared.train.rows)
-        classifier = {**size.classifier, "ngrams": ngrams}
+        classifier = {**size.classifier, "ngrams": _ngrams(recipe, positions, len(prepared.labels))}
         size = replace(size, classifier=classifier, batch_tokens=max(size.batch_tokens, texts))
     size = replace(size, batch_tokens=max(size.batch_tokens, longest))
     model = _model(recipe, prepared.task, size)
@@ -152,9 +150,10 @@ def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
     return filled(given if isinstance(given, TransformerSettings) else TransformerSettings(), size.transformer)
 
 
-def _buckets(positions: int, labels: int) -> int:
-    """As many places for n-grams as there are tokens; for many labels fewer, since each has a column of its own."""
-    return min(max(1 << (positions - 1).bit_length(), FEWEST), MOST // max(2, labels))
+def _ngrams(recipe: Recipe, positions: int, labels: int) -> dict[str, int]:
+    """About as many places as there are tokens; for many labels fewer, since each has a column of its own."""
+    places = min(max(1 << (positions - 1).bit_length(), FEWEST), MOST // labels)
+    return {"longest": LONGEST_NGRAM.get(recipe.tokenizer.unit, NgramSettings().longest), "buckets": places}
 
 
 def filled(given: S, worked_out: Mapping[str, Any]) -> S:
