@@ -15,7 +15,7 @@ import nungil
 from nungil.pipeline import Classifier, load
 from nungil.text.snow.corpus import SPLITS
 
-RECIPE = {"kind": "classifier", "encoder": "none", "embedding": 64, "dropout": 0.1}
+RECIPE = {"kind": "classifier", "encoder": "none", "embedding": 64, "dropout": 0.1, "ngrams": None}
 
 WORDS = {"unit": "word"}
 

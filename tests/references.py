@@ -252,16 +252,29 @@ def transformer(weights: Weights, chosen: dict, source: list[int], target: list[
     return torch.stack([linear(weights, "output", x) for x in states])
 
 
-def ngram_vectors(weights: Weights, ids: list[int], longest: int, buckets: int) -> Tensor:
-    """The mean vector of the hashed n-grams of one sentence, n by n and place by place."""
-    vectors = []
+def ngram_buckets(ids: list[int], longest: int, buckets: int) -> list[int]:
+    """Where the distinct n-grams of one sentence are hashed to, n by n and place by place."""
+    found = []
     for n in range(1, longest + 1):
         for first in range(len(ids) - n + 1):
             number = 0
             for so_far, token in enumerate(ids[first : first + n], start=1):
                 number = (number * 1_000_003 + token + so_far) % (2**31 - 1)
-            vectors.append(weights["ngrams.table.weight"][number % buckets])
-    return sum(vectors) / len(vectors)
+            if number % buckets not in found:
+                found.append(number % buckets)
+    return found
+
+
+def ngram_logits(weights: Weights, ids: list[int], longest: int, buckets: int) -> Tensor:
+    """What the reader of n-grams says of one sentence: r·w of each n-gram, with r of length 1, five times."""
+    places = ngram_buckets(ids, longest, buckets)
+    logits = []
+    for column, bias in enumerate(weights["bias"]):
+        counted = [weights["ratios"][place, column] for place in places]
+        learned = [weights["table"][place, column] for place in places]
+        length = sum(one**2 for one in counted) ** 0.5
+        logits.append(5 * sum(r * w for r, w in zip(counted, learned, strict=True)) / length + bias)
+    return torch.stack(logits)
 
 
 def classifier(weights: Weights, chosen: dict, ids: list[int], change: Change = same) -> tuple[Tensor, Tensor | None]:
@@ -279,10 +292,11 @@ def classifier(weights: Weights, chosen: dict, ids: list[int], change: Change = 
         pooled = torch.stack([max(column) for column in states.T])
     else:  # the last state of a recurrent encoder, the last word's of others
         pooled = asking if chosen["encoder"] in ("lstm", "gru", "rnn") else states[-1]
+    logits = linear(weights, "output", linear(weights, "dense", pooled).clamp(min=0))
     if chosen.get("ngrams"):
-        beside = ngram_vectors(weights, ids, chosen["ngrams"]["longest"], chosen["ngrams"]["buckets"])
-        pooled = torch.cat([pooled, beside])
-    return linear(weights, "output", linear(weights, "dense", pooled).clamp(min=0)), alpha
+        wide = ngram_logits(under(weights, "ngrams"), ids, chosen["ngrams"]["longest"], chosen["ngrams"]["buckets"])
+        logits = (logits + wide) / 2
+    return logits, alpha
 
 
 def _classifier_states(weights: Weights, chosen: dict, ids: list[int], change: Change) -> tuple[Tensor, Tensor]:

@@ -102,7 +102,7 @@ CLASSIFIERS = {
     "post 001, local-p": lambda: classifier(score={"window": "local-p", "reach": 2}),
     "GRU, learned query": lambda: classifier(encoder="gru", query="learned", layers=2),
     "RNN, last": lambda: classifier(encoder="rnn", pooling="last", bidirectional=False),
-    "LSTM, max": lambda: classifier(pooling="max", ngrams={"longest": 2, "buckets": 31, "width": 13}),
+    "LSTM, max": lambda: classifier(pooling="max", ngrams={"longest": 2, "buckets": 31}),
     "transformer": lambda: classifier(encoder="transformer", layers=2),
     "transformer, last": lambda: classifier(encoder="transformer", pooling="last"),
     "embeddings": lambda: classifier(encoder="none"),

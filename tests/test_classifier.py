@@ -4,10 +4,23 @@ import pytest
 import references
 import torch
 from mechanisms import keep_first
-from small_models import CLASSES, LENGTHS, SOURCE, A, B, S, W, classifier, sentences, source_batch, weights_of
+from small_models import (
+    CLASSES,
+    LENGTHS,
+    SOURCE,
+    A,
+    B,
+    S,
+    W,
+    classifier,
+    scrambled,
+    sentences,
+    source_batch,
+    weights_of,
+)
 
 from nungil.model.classifier import FixedPooling
-from nungil.model.ngrams import HashedNgrams, NgramSettings
+from nungil.model.ngrams import NgramReader, NgramSettings
 from nungil.model.results import Encoded
 
 EXACT = 1e-12
@@ -23,14 +36,15 @@ MORE = {
     "location": {"score": {"name": "location", "longest": 12}},
     "coverage": {"score": {"name": "coverage", "size": A}},
     "local-p": {"score": {"name": "general", "window": "local-p", "reach": 2}},
-    "n-grams": {"ngrams": {"longest": 3, "buckets": 16, "width": 13}},
-    "n-grams alone": {"encoder": "none", "pooling": "mean", "ngrams": {"longest": 2, "buckets": 101, "width": 13}},
+    "n-grams": {"ngrams": {"longest": 3, "buckets": 16}},
+    "n-grams alone": {"encoder": "none", "pooling": "mean", "ngrams": {"longest": 2, "buckets": 101}},
 }
 
 
 def check_against_the_formulas(model):
     source, keep = source_batch()
-    logits, weights = classified = model(source, keep)
+    classified = model(source, keep)
+    logits, weights = classified.logits, classified.weights
     assert classified.logits.shape == (B, CLASSES)
     chosen = {**model.settings.model_dump(), "query": model.settings.asked_by}
     for row, words in enumerate(sentences(source, keep)):
@@ -58,7 +72,7 @@ def test_post_001_by_hand():
     model = classifier()
     assert (model.settings.encoder, model.settings.score.name, model.settings.asked_by) == ("lstm", "additive", "last")
     found, (source, keep) = weights_of(model), source_batch()
-    logits, weights = model(source, keep)
+    logits, weights, *_ = model(source, keep)
     for row, words in enumerate(sentences(source, keep)):
         inputs = [found["embedding.table.weight"][word] for word in words]
         layer = references.under(found, "encoder.layers.0")
@@ -111,24 +125,73 @@ def test_the_mean_is_of_real_tokens_only():
     assert torch.allclose(pooled.vector, torch.full((B, W), -3.0, dtype=torch.float64))
 
 
+def reader(longest: int, buckets: int, classes: int = 3) -> NgramReader:
+    return scrambled(NgramReader(NgramSettings(longest=longest, buckets=buckets), classes))
+
+
 @pytest.mark.parametrize("longest", [1, 2, 5])
 @pytest.mark.parametrize("buckets", [16, 100_000])
-def test_hashed_ngrams_equal_a_loop(longest, buckets):
-    ngrams = HashedNgrams(NgramSettings(longest=longest, buckets=buckets, width=3)).double()
+def test_the_reader_of_ngrams_equals_a_loop(longest, buckets):
+    ngrams = reader(longest, buckets)
     source, keep = source_batch()
     found = ngrams(source, keep)
-    weights = {"ngrams.table.weight": ngrams.table.weight}
     for row, words in enumerate(sentences(source, keep)):
-        assert torch.allclose(
-            found[row], references.ngram_vectors(weights, words, longest, buckets), atol=EXACT, rtol=0
-        )
+        expected = references.ngram_logits(weights_of(ngrams), words, longest, buckets)
+        assert torch.allclose(found[row], expected, atol=EXACT, rtol=0)
+
+
+def test_an_ngram_counts_once_however_often_it_stands_there():
+    ngrams = reader(1, 100_000)
+    once, often = torch.tensor([[4, 5, 0, 0]]), torch.tensor([[5, 4, 4, 5]])
+    assert torch.allclose(ngrams(once, once > 0), ngrams(often, often > 0), atol=EXACT, rtol=0)
+
+
+def test_what_ngrams_speak_for_is_counted_by_texts():
+    """Tokens 4 and 5: of class 0 the texts "4 4" and "4", of class 1 "5 4" and of class 2 "5"."""
+    ngrams = NgramReader(NgramSettings(longest=1, buckets=16), 3).double()
+    source = torch.tensor([[4, 4], [4, 0], [5, 4], [5, 0]])
+    ngrams.count(
+        [(source[:2], source[:2] > 0, torch.tensor([0, 0])), (source[2:], source[2:] > 0, torch.tensor([1, 2]))]
+    )
+    four, five = references.ngram_buckets([4, 5], 1, 16)
+    # 16 buckets, one text more in each; class 0 holds two n-grams, class 1 two, class 2 one
+    expected = [[(3 / 18) / (2 / 19), (2 / 18) / (3 / 19), (1 / 17) / (4 / 20)]]
+    expected += [[(1 / 18) / (3 / 19), (2 / 18) / (2 / 19), (2 / 17) / (2 / 20)]]
+    assert torch.allclose(
+        ngrams.ratios[[four, five]], torch.tensor(expected, dtype=torch.float64).log(), atol=EXACT, rtol=0
+    )
+    never = next(place for place in range(16) if place not in (four, five))
+    assert torch.allclose(
+        ngrams.ratios[never], torch.tensor([19 / 18, 19 / 18, 20 / 17], dtype=torch.float64).log(), atol=EXACT
+    )
+
+
+def test_before_anything_is_learned_the_ngrams_say_nothing():
+    source, keep = source_batch()
+    assert (NgramReader(NgramSettings(), CLASSES)(source, keep) == 0).all()
+
+
+def test_ngrams_that_speak_for_nothing_leave_the_bias():
+    ngrams = reader(2, 100)
+    ngrams.ratios.data.zero_()
+    source, keep = source_batch()
+    assert torch.equal(ngrams(source, keep), ngrams.bias.expand(B, -1))
+
+
+def test_the_verdict_is_the_mean_of_both_readers():
+    source, keep = source_batch()
+    model = classifier(ngrams={"longest": 2, "buckets": 31})
+    found = model(source, keep)
+    assert torch.equal(found.logits, (found.deep + found.wide) / 2)
+    assert torch.equal(found.wide, model.ngrams(source, keep))
+    alone = classifier()(source, keep)
+    assert (alone.deep, alone.wide) == (None, None)
 
 
 def test_ngrams_longer_than_every_sentence_are_none():
-    ngrams = HashedNgrams(NgramSettings(longest=5, buckets=100, width=3)).double()
-    source = torch.tensor([[4, 5]])
-    short = HashedNgrams(NgramSettings(longest=2, buckets=100, width=3)).double()
+    ngrams, short = reader(5, 100), reader(2, 100)
     short.load_state_dict(ngrams.state_dict())
+    source = torch.tensor([[4, 5]])
     keep = torch.ones(1, 2, dtype=torch.bool)
     assert torch.equal(ngrams(source, keep), short(source, keep))
 
@@ -137,14 +200,13 @@ def test_ngrams_know_the_order_of_neighbours_and_single_tokens_do_not():
     one, other = torch.tensor([[4, 5, 6]]), torch.tensor([[6, 5, 4]])
     keep = torch.ones(1, 3, dtype=torch.bool)
     for longest, differs in (1, False), (2, True):
-        ngrams = HashedNgrams(NgramSettings(longest=longest, buckets=100_000, width=3)).double()
+        ngrams = reader(longest, 100_000)
         assert torch.allclose(ngrams(one, keep), ngrams(other, keep), atol=EXACT) != differs
 
 
 def test_the_largest_ids_do_not_overflow():
-    ngrams = HashedNgrams(NgramSettings(longest=5, buckets=100_000, width=3))
     source = torch.full((1, 9), 999_999)
-    buckets, real = ngrams._hashed(source, torch.ones(1, 9, dtype=torch.bool))
+    buckets, real = reader(5, 100_000)._hashed(source, torch.ones(1, 9, dtype=torch.bool))
     assert (buckets >= 0).all()
     assert (buckets < 100_000).all()
     assert real.sum() == 9 + 8 + 7 + 6 + 5

@@ -21,7 +21,7 @@ from nungil.errors import CheckpointError, ResourceError, UsageError
 from nungil.model.folder import load_model, read_config, write_weights
 
 BAHDANAU = {**LUONG, "decoder": "bahdanau", "score": {"name": "coverage", "size": 5}}
-BAG = {**CLASSIFIER, "encoder": "none", "ngrams": {"longest": 2, "buckets": 31, "width": 13}}
+BAG = {**CLASSIFIER, "encoder": "none", "ngrams": {"longest": 2, "buckets": 31}}
 
 
 def refusal(folder, kind=CheckpointError):

@@ -137,7 +137,7 @@ def test_hashed_bigrams_learn_which_word_follows_which_and_a_bag_does_not():
     def bag(**chosen: object):
         return classifier(VOCABULARY, 2, encoder="none", pooling="mean", **chosen)
 
-    grams = {"buckets": 1_000, "width": 16}
+    grams = {"buckets": 1_000}
     assert learn_to_label(bag(ngrams={**grams, "longest": 2}), BIGRAM, 100, 0.02) >= LEARNED
     assert learn_to_label(bag(ngrams={**grams, "longest": 1}), BIGRAM, 100, 0.02) <= GUESSED
     assert learn_to_label(bag(), BIGRAM, 100, 0.02) <= GUESSED
@@ -233,6 +233,6 @@ def test_without_an_encoder_attention_goes_to_the_homonym_and_to_what_settles_it
 
 @pytest.mark.slow
 def test_the_senses_are_learned_by_a_transformer_and_by_bigrams(senses):
-    bigrams = {"longest": 2, "buckets": 10_000, "width": 16}
+    bigrams = {"longest": 2, "buckets": 10_000}
     assert labels_right(taught(senses, rate=0.005, encoder="transformer"), senses.held_out) >= 0.93
     assert labels_right(taught(senses, encoder="none", pooling="mean", ngrams=bigrams), senses.held_out) >= 0.95

@@ -106,7 +106,7 @@ def test_every_pooling_of_every_encoder_agrees(encoder):
         assert_sound(classifier(encoder=encoder, pooling=pooling))
     for query in ("last", "learned"):
         assert_sound(classifier(encoder=encoder, query=query, layers=2, norm="post"))
-    assert_sound(classifier(encoder=encoder, bidirectional=False, ngrams={"longest": 3, "buckets": 31, "width": 13}))
+    assert_sound(classifier(encoder=encoder, bidirectional=False, ngrams={"longest": 3, "buckets": 31}))
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -307,7 +307,7 @@ FAULTS = {
         worked_classifier,
         "MULTIPLIER",
         1_000_033,
-        lambda: classifier(ngrams={"longest": 2, "buckets": 31, "width": 13}),
+        lambda: classifier(ngrams={"longest": 2, "buckets": 31}),
     ),
 }
 

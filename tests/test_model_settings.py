@@ -93,8 +93,8 @@ COUNTS = {
         SOURCE * E + 2 * layer_size(4, E, HALF) + (2 * W * A + A) + (W * 11 + 11) + (11 * CLASSES + CLASSES),
     ),
     "classifier, transformer, learned query, n-grams": (
-        lambda: classifier(encoder="transformer", score={"name": "dot"}, ngrams={"buckets": 31, "width": 13}),
-        SOURCE * W + block_size(1) + 2 * W + W + 31 * 13 + ((W + 13) * 11 + 11) + (11 * CLASSES + CLASSES),
+        lambda: classifier(encoder="transformer", score={"name": "dot"}, ngrams={"buckets": 31}),
+        SOURCE * W + block_size(1) + 2 * W + W + (W * 11 + 11) + (11 * CLASSES + CLASSES) + 2 * 31 * CLASSES + CLASSES,
     ),
     "classifier, embeddings, mean": (
         lambda: classifier(encoder="none", pooling="mean"),

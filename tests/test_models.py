@@ -73,7 +73,9 @@ def test_gradients_reach_every_parameter(make):
     answers = answer(model, source, keep, target)
     (answers * torch.randn_like(answers)).sum().backward()
     for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
+        assert (parameter.grad is None) == (name == "ngrams.ratios"), name  # which are counted, not learned
+        if parameter.grad is None:
+            continue
         largest = float(parameter.grad.abs().max())
         # q·(k + b) is q·k plus one number for all keys alike, and softmax does not see what is added to all alike.
         unseen = name.endswith(("attention.key.bias", "masked.key.bias", "cross.key.bias"))

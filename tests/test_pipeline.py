@@ -15,6 +15,7 @@ from nungil.decoding.native import batch_size, batches_of
 from nungil.decoding.settings import SearchSettings
 from nungil.engines import load
 from nungil.errors import UsageError
+from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import Classifier, Translator
 from nungil.pipeline.translator import EMPTY
 from nungil.text.tokenizers.base import EOS, SOS
@@ -222,6 +223,26 @@ def test_a_look_at_a_classifier_has_one_row_the_label(classifier):
     assert record.score == pytest.approx(found.probability, abs=1e-6)
     assert record.weights.shape == (1, 3)
     assert record.weights.sum() == pytest.approx(1, abs=1e-6)
+
+
+def test_a_look_says_what_part_of_the_verdict_no_map_is_of(tmp_path, classifier):
+    settings = {**CLASSIFIER, "ngrams": {"longest": 2, "buckets": 31}}
+    model = load(classifier_folder(tmp_path / "two readers", settings))
+    record = model.look("I like snow")
+    ids = torch.tensor([model.tokenizer.encode("I like snow")])
+    with torch.inference_mode():
+        found = model.model(ids, torch.ones_like(ids, dtype=torch.bool))
+    number = model.config.labels.index(record.target)
+    deep, wide = (float(one.softmax(dim=-1)[0, number]) for one in (found.deep, found.wide))
+    assert record.verdict == (
+        f"the mean of two readers. Attention, of which this map is, gives the label a probability of {deep:.2f}; "
+        f"n-grams, which no map shows, {wide:.2f}."
+    )
+    assert f"Verdict: {record.verdict}" in record.picture().notes
+    assert AttentionRecord.from_json(record.to_json()) == record
+    alone = classifier.look("I like snow")
+    assert alone.verdict == ""
+    assert not any(note.startswith("Verdict") for note in alone.picture().notes)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max", "last"])

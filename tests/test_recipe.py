@@ -8,10 +8,11 @@ from command import invoke
 
 from nungil.errors import ConfigError, CorpusError, UsageError
 from nungil.model.classifier import ClassifierSettings
+from nungil.model.ngrams import NgramSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.runs import plan
-from nungil.runs.plan import LARGE, SIZES, TEXTS, filled, make_plan
+from nungil.runs.plan import FEWEST, LARGE, MOST, SIZES, TEXTS, filled, make_plan
 from nungil.runs.recipe import MODELS, Recipe, read_recipe
 from nungil.training.precision import Measured
 from nungil.training.schedule import ScheduleSettings
@@ -192,12 +193,12 @@ class Rows:
 class Data:
     """What the plan asks of the data."""
 
-    def __init__(self, rows, task="translate"):
-        self.train, self.task = Rows(rows), task
+    def __init__(self, rows, task="translate", labels=2):
+        self.train, self.task, self.labels = Rows(rows), task, tuple(map(str, range(labels)))
 
 
-def plan_of(rows=100, task="translate", positions=5_000, longest=30, **sections):
-    return make_plan(Recipe.model_validate({**DATA, **sections}), Data(rows, task), positions, longest)
+def plan_of(rows=100, task="translate", positions=5_000, longest=30, labels=2, **sections):
+    return make_plan(Recipe.model_validate({**DATA, **sections}), Data(rows, task, labels), positions, longest)
 
 
 def ladder():
@@ -258,6 +259,27 @@ def test_tasks_differ_in_metric_and_smoothing_and_what_is_hidden():
     assert (translating.metric, translating.label_smoothing, translating.hide) == ("bleu", 0.1, 0.0)
     assert (classifying.metric, classifying.label_smoothing, classifying.hide) == ("accuracy", 0.0, 0.2)
     assert plan_of(task="classify", training={"hide": 0.0}).training.hide == 0.0
+
+
+@pytest.mark.parametrize(
+    ("positions", "labels", "buckets"),
+    [(9, 2, FEWEST), (20_000, 2, 2**15), (2**15, 2, 2**15), (10**9, 2, MOST // 2), (10**9, 77, MOST // 77)],
+)
+def test_ngrams_have_about_as_many_places_as_there_are_tokens(positions, labels, buckets):
+    found = plan_of(task="classify", positions=positions, labels=labels).model.ngrams
+    assert found == NgramSettings(longest=3, buckets=buckets)
+
+
+@pytest.mark.parametrize(("unit", "longest"), [("unigram", 3), ("word", 3), ("character", 5)])
+def test_ngrams_of_characters_are_longer(unit, longest):
+    assert plan_of(task="classify", tokenizer={"unit": unit}).model.ngrams.longest == longest
+
+
+def test_a_classifier_reads_ngrams_unless_that_is_said():
+    assert plan_of(task="classify", model="bag").model.ngrams is not None
+    assert plan_of(task="classify", model={"kind": "classifier", "ngrams": None}).model.ngrams is None
+    said = plan_of(task="classify", model={"kind": "classifier", "ngrams": {"longest": 2, "buckets": 99}})
+    assert said.model.ngrams == NgramSettings(longest=2, buckets=99)
 
 
 def test_a_batch_has_room_for_the_longest_row_there_may_be():

@@ -12,9 +12,11 @@ import subprocess
 import pytest
 import torch
 from command import NUNGIL, invoke, run
+from references import ngram_buckets
 from safetensors.torch import load_file
 
 import nungil
+from nungil.batches.store import Store
 from nungil.errors import ConfigError, DivergedError
 from nungil.runs.progress import Metrics
 from nungil.runs.session import Session, _refuse_infinite, spelled
@@ -290,6 +292,22 @@ def spoil_updates(monkeypatch, numbers):
         return loss._replace(total=loss.total * torch.inf, plain=math.inf) if bad else loss
 
     monkeypatch.setattr("nungil.runs.work.classification_loss", spoiled)
+
+
+def test_ngrams_are_counted_in_the_training_texts_before_the_first_update(data, tmp_path):
+    out = tmp_path / "counted"
+    chosen = [*quick(2), "--set", "model.ngrams={longest: 2, buckets: 97}"]
+    assert invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *chosen, "--out", str(out)).returncode == 0
+    store, labels = Store(out / "data" / "train"), len(nungil.load(out).config.labels)
+    counts = torch.zeros(97, labels)
+    for row in range(store.rows):
+        places = ngram_buckets(store.columns["source"].row(row).tolist(), 2, 97)
+        counts[places, int(store.columns["label"].ids[row])] += 1
+    others = counts.sum(dim=1, keepdim=True) - counts
+    shares = [(table + 1) / (table + 1).sum(dim=0) for table in (counts, others)]
+    assert torch.allclose(
+        load_file(out / "model.safetensors")["ngrams.ratios"], (shares[0] / shares[1]).log(), atol=1e-5
+    )
 
 
 def test_an_update_that_is_left_out_is_said_and_logged(data, tmp_path, monkeypatch):

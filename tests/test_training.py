@@ -163,6 +163,23 @@ def test_the_loss_of_a_classifier_is_over_texts():
     assert model(source, keep).logits.shape == (B, CLASSES)
 
 
+def test_two_readers_learn_each_by_its_own_loss():
+    model, (source, keep) = classifier(ngrams={"longest": 2, "buckets": 31}), source_batch()
+    batch = LabelledBatch(source, keep, torch.tensor([4, 0, 2]))
+    found, loss = model(source, keep), classification_loss(model, batch, 0.2)
+    deep, wide, both = (
+        functional.cross_entropy(one, batch.label, label_smoothing=0.2, reduction="sum")
+        for one in (found.deep, found.wide, found.logits)
+    )
+    assert loss.total.item() == pytest.approx((deep + wide).item(), rel=1e-12)
+    assert loss.plain == pytest.approx(functional.cross_entropy(found.logits, batch.label, reduction="sum").item())
+    assert abs(both.item() - (deep + wide).item()) > 0.1, "the loss of their mean is another one"
+    (alone,) = torch.autograd.grad(deep, model.dense.weight, retain_graph=True)
+    loss.total.backward()
+    assert torch.allclose(model.dense.weight.grad, alone, atol=1e-12, rtol=0)
+    assert model.ngrams.ratios.grad is None, "what is counted is not learned"
+
+
 # The optimizer
 
 

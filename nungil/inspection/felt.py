@@ -1,7 +1,7 @@
 """Lenses that ask the output: gradient × input, integrated gradients, leave-one-out. Any model has them.
 
 All three are of log p of each token that was written, after what was written before it. Above 0 a word speaks for the
-token, below 0 against it. The embeddings are the input; hashed n-grams of a classifier have no gradient there.
+token, below 0 against it. The embeddings are the input; a second reader, of n-grams, has no gradient there.
 """
 
 from collections.abc import Iterator
@@ -153,7 +153,9 @@ def _notes(example: Example) -> tuple[str, ...]:
     """What a gradient of this model cannot know."""
     notes = []
     if getattr(example.model, "ngrams", None) is not None:
-        notes.append("The model has hashed n-grams beside its encoder; they have no gradient at the vectors of words.")
+        notes.append(
+            "Half of the verdict is a second reader's, of hashed n-grams: it has no gradient at the vectors of words."
+        )
     score = getattr(example.model.settings, "score", None)
     if score is not None and score.window == "local-p":
         notes.append("The model has local-p attention: where its window jumps there is no gradient, so sums miss that.")

@@ -186,10 +186,13 @@ STORIES: dict[str, Story] = {
         ),
     ),
     "n-grams": Story(
-        ("N-grams beside it", "n-gram"),
+        ("The second reader: n-grams", "두 번째 독자: n-gram"),
         (
-            "The mean of a vector for each run of tokens, beside what was pooled.",
-            "이어진 토큰마다 벡터의 평균을 내어 풀링한 벡터에 이어 붙입니다.",
+            "It sees every run of tokens once, wherever it stands, without attention. How often a run stood in texts "
+            "of a label was counted (r), how far that is believed was learned (w). The verdict is the mean of both "
+            "readers.",
+            "이어진 토큰을 자리와 상관없이 한 번씩 보며, 어텐션은 없습니다. 라벨마다 얼마나 자주 나왔는지 센 값(r)에 "
+            "학습한 가중치(w)를 곱합니다. 답은 두 독자의 평균입니다.",
         ),
     ),
     "output": Story(

@@ -38,5 +38,5 @@ def set_weights(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Numbers that are learned; a tied matrix counts once."""
+    """Numbers that are learned, or counted beforehand; a tied matrix counts once."""
     return sum(parameter.numel() for parameter in model.parameters())

@@ -21,7 +21,7 @@ from nungil.model.encoders import (
     last_of_kept,
     mean_of_kept,
 )
-from nungil.model.ngrams import HashedNgrams, NgramSettings
+from nungil.model.ngrams import NgramReader, NgramSettings
 from nungil.model.results import Classified, Encoded
 from nungil.model.scores import ScoreSettings, build_score
 from nungil.settings import Settings
@@ -55,7 +55,9 @@ class ClassifierSettings(Settings):
         "by default the last state of recurrent encoders, else learned.",
     )
     dense: int = Field(64, ge=1, le=8_192, description="Width of the dense layer after the pooling.")
-    ngrams: NgramSettings | None = Field(None, description="Hashed n-grams of tokens beside the encoder.")
+    ngrams: NgramSettings | None = Field(
+        None, description="A second reader, of hashed n-grams; the verdict is the mean of both. None: there is none."
+    )
     dropout: float = Field(0.3, ge=0, lt=1, description="Share of numbers dropped while training.")
 
     @model_validator(mode="after")
@@ -129,9 +131,8 @@ class AttentionClassifier(nn.Module):
             if settings.pooling == "attention"
             else FixedPooling(settings.pooling, recurrent=isinstance(self.encoder, RecurrentEncoder))
         )
-        self.ngrams = None if settings.ngrams is None else HashedNgrams(settings.ngrams)
-        beside = 0 if settings.ngrams is None else settings.ngrams.width
-        self.dense = nn.Linear(self.encoder.width + beside, settings.dense)
+        self.ngrams = None if settings.ngrams is None else NgramReader(settings.ngrams, classes)
+        self.dense = nn.Linear(self.encoder.width, settings.dense)
         self.dropout = Dropout(settings.dropout)
         self.output = nn.Linear(settings.dense, classes)
 
@@ -142,12 +143,14 @@ class AttentionClassifier(nn.Module):
         return self.decide(self.encoder(self.embedding(source), source_keep, eye), source, eye)
 
     def decide(self, encoded: Encoded, source: Int[Tensor, "B S"], eye: Eye | None = None) -> Classified:
-        """The same from a source that is encoded already; hashed n-grams are of its ids all the same."""
+        """The same from a source that is encoded already; n-grams are of its ids all the same."""
         vector, weights = self.pooling(encoded, eye)
-        if self.ngrams is not None:
-            vector = torch.cat([vector, self.ngrams(source, encoded.keep)], dim=-1)
         dense = torch.relu(self.dense(self.dropout(vector)))
-        return Classified(self.output(self.dropout(dense)), weights)
+        deep = self.output(self.dropout(dense))
+        if self.ngrams is None:
+            return Classified(deep, weights)
+        wide = self.ngrams(source, encoded.keep)
+        return Classified((deep + wide) / 2, weights, deep, wide)
 
 
 def _build_encoder(settings: ClassifierSettings) -> RecurrentEncoder | TransformerEncoder | NoEncoder:

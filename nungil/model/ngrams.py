@@ -1,38 +1,74 @@
-"""Hashed n-grams of tokens: what a bag of words knows, beside what an encoder knows. Joulin et al. (2016), fastText."""
+"""A second reader: naive Bayes and logistic regression over hashed n-grams of tokens. Wang and Manning (2012), NBSVM.
+
+An encoder reads order and context, a bag of n-grams knows rare phrases; they err on different texts.
+"""
+
+from collections.abc import Iterable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from nungil.settings import Settings
 
-# Sizes   B batch   S source steps   N n-grams of a sentence   W width
-MULTIPLIER = 1_000_003  # an odd prime; the products stay far below 2⁶³
+# Sizes   B batch   S source steps   N n-grams of a text   K buckets   C classes
+MULTIPLIER, MODULUS = 1_000_003, 2**31 - 1  # of the hash; both are primes, and the products stay far below 2⁶³
+STRIDE = 5.0  # an n-gram is seen seldom: it learns in longer steps than the matrices beside it
+NOTHING = 1e-6  # the least length that features are divided by
 
 
 class NgramSettings(Settings):
     """The hashed n-grams of a classifier."""
 
-    longest: int = Field(2, ge=1, le=5, description="Tokens of the longest n-gram.")
-    buckets: int = Field(100_000, ge=16, le=10_000_000, description="Vectors that n-grams are hashed to.")
-    width: int = Field(32, ge=1, le=1_024, description="Width of a vector.")
+    longest: int = Field(3, ge=1, le=5, description="Tokens of the longest n-gram.")
+    buckets: int = Field(2**20, ge=16, le=2**26, description="Places that n-grams are hashed to.")
 
 
-class HashedNgrams(nn.Module):
-    """The mean of a learned vector per n-gram, of every n up to the longest. Rare collisions are borne."""
+class NgramReader(nn.Module):
+    """A score per class: the sum over the distinct n-grams of a text, of every n up to the longest.
 
-    def __init__(self, settings: NgramSettings) -> None:
+    How much an n-gram speaks for a class is a feature that is counted once, before training (`count`); how far it is
+    believed is a weight that is learned. Until they are counted, all features are alike. Collisions are borne.
+    """
+
+    def __init__(self, settings: NgramSettings, classes: int) -> None:
         super().__init__()
         self.settings = settings
-        self.table = nn.Embedding(settings.buckets, settings.width)
-        nn.init.normal_(self.table.weight, std=settings.width**-0.5)
+        self.ratios = nn.Parameter(torch.empty(settings.buckets, classes), requires_grad=False)
+        self.table = nn.Parameter(torch.empty(settings.buckets, classes))
+        self.bias = nn.Parameter(torch.empty(classes))
+        nn.init.ones_(self.ratios)
+        nn.init.zeros_(self.table)
+        nn.init.zeros_(self.bias)
 
-    def forward(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"]) -> Float[Tensor, "B W"]:
-        """The mean over the n-grams that hold no padding."""
+    def forward(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"]) -> Float[Tensor, "B C"]:
+        """Features of length 1 for each text and class, times their weights."""
+        buckets, real = self._distinct(source, keep)
+        features = embedding(buckets, self.ratios) * real[..., None]
+        lengths = features.square().sum(dim=1).sqrt().clamp(min=NOTHING)
+        return STRIDE * (features * embedding(buckets, self.table)).sum(dim=1) / lengths + self.bias
+
+    @torch.no_grad()
+    def count(self, texts: Iterable[tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"], Int[Tensor, " B"]]]) -> None:
+        """The features: log p(n-gram | class) − log p(n-gram | any other class), with one text more of each."""
+        counts = torch.zeros_like(self.ratios)
+        for source, keep, label in texts:
+            buckets, real = self._distinct(source, keep)
+            places = (buckets * counts.shape[1] + label[:, None])[real]
+            counts.view(-1).index_add_(0, places, torch.ones_like(places, dtype=counts.dtype))
+        others = counts.sum(dim=1, keepdim=True) - counts
+        self.ratios.copy_(_log_share(counts + 1) - _log_share(others + 1))
+
+    def _distinct(
+        self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"]
+    ) -> tuple[Int[Tensor, "B N"], Bool[Tensor, "B N"]]:
+        """The buckets of each text in rising order, and which of them stand there for the first time."""
         buckets, real = self._hashed(source, keep)
-        vectors: Tensor = self.table(buckets) * real[..., None]
-        return vectors.sum(dim=1) / real.sum(dim=1, keepdim=True)
+        rising = buckets.masked_fill(~real, -1).sort(dim=1).values
+        first = rising.diff(dim=1, prepend=rising.new_full((len(rising), 1), -1)) > 0
+        return rising.clamp(min=0), first
 
     def _hashed(
         self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"]
@@ -42,7 +78,12 @@ class HashedNgrams(nn.Module):
         grams = torch.zeros_like(source)
         for n in range(1, min(self.settings.longest, source.shape[1]) + 1):
             ends = source[:, n - 1 :]
-            grams = (grams[:, : ends.shape[1]] * MULTIPLIER + ends + n) % (2**31 - 1)
+            grams = (grams[:, : ends.shape[1]] * MULTIPLIER + ends + n) % MODULUS
             buckets.append(grams % self.settings.buckets)
             real.append(keep[:, n - 1 :])
         return torch.cat(buckets, dim=1), torch.cat(real, dim=1)
+
+
+def _log_share(counts: Float[Tensor, "K C"]) -> Float[Tensor, "K C"]:
+    """The logarithm of each count's share of its class."""
+    return (counts / counts.sum(dim=0)).log()

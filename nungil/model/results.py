@@ -66,7 +66,12 @@ class Stepped(Generic[S]):
 
 
 class Classified(NamedTuple):
-    """A score per class, before softmax, and where the pooling looked; None where it does not look."""
+    """A score per class, before softmax, and where the pooling looked; None where it does not look.
+
+    Where a reader of n-grams takes part, the scores are the mean of what the two say: `deep` and `wide`.
+    """
 
     logits: Float[Tensor, "B C"]
     weights: Float[Tensor, "B S"] | None = None
+    deep: Float[Tensor, "B C"] | None = None
+    wide: Float[Tensor, "B C"] | None = None

@@ -16,6 +16,7 @@ from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
+from nungil.model.results import Classified
 from nungil.pipeline.insights import ClassifierInsight
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, padded, shown
@@ -57,8 +58,9 @@ class Classifier(ClassifierInsight):
         source, keep = padded([encoded.ids])
         recorder = Recorder()
         with evaluating(self.model), torch.inference_mode():
-            row = self.model(source, keep, recorder).logits.softmax(dim=-1)[0].tolist()
-        answer = self._classification(given, encoded, row)
+            found = self.model(source, keep, recorder)
+        answer = self._classification(given, encoded, found.logits.softmax(dim=-1)[0].tolist())
+        number = self.config.labels.index(answer.label)
         read = shown(encoded.ids, self.tokenizer, given)
         record = recorder.record(
             0, read.tokens, [answer.label], source=given, target=answer.label, score=answer.probability
@@ -66,8 +68,8 @@ class Classifier(ClassifierInsight):
         ranked = sorted(answer.probabilities.items(), key=lambda one: -one[1])
         candidates = tuple(Candidate(token=label, probability=min(1.0, value)) for label, value in ranked)
         step = Step(token=answer.label, probability=candidates[0].probability, candidates=candidates)
-        example = self._of(read, self.config.labels.index(answer.label))
-        return self._honest(replace(record, steps=(step,)), example, honesty)
+        record = replace(record, steps=(step,), verdict=_verdict(found, number))
+        return self._honest(record, self._of(read, number), honesty)
 
     def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
         """The words nearest to a word by the angle between embeddings."""
@@ -94,3 +96,14 @@ class Classifier(ClassifierInsight):
         probabilities = dict(zip(self.config.labels, row, strict=True))
         label = max(probabilities, key=lambda name: probabilities[name])
         return Classification(label, probabilities[label], probabilities, source, encoded.cut, encoded.unknown)
+
+
+def _verdict(found: Classified, label: int) -> str:
+    """Who decided, where the map is of one of two readers."""
+    if found.deep is None or found.wide is None:
+        return ""
+    deep, wide = (float(one.softmax(dim=-1)[0, label]) for one in (found.deep, found.wide))
+    return (
+        f"the mean of two readers. Attention, of which this map is, gives the label a probability of {deep:.2f}; "
+        f"n-grams, which no map shows, {wide:.2f}."
+    )

@@ -175,6 +175,8 @@ def _about_model(config: ModelConfig, parameters: int) -> str:
     model = config.model
     if isinstance(model, ClassifierSettings):
         what = f"classifier, {model.encoder} encoder of width {model.width}, {model.pooling} pooling"
+        if model.ngrams is not None:
+            what += f", beside it a reader of n-grams of up to {model.ngrams.longest} tokens"
     elif model.kind == "recurrent":
         attention = "no attention" if model.decoder == "plain" else f"{model.decoder} attention ({model.score.name})"
         what = f"{model.cell.upper()} encoder-decoder of width {model.width}, {attention}"

@@ -14,6 +14,7 @@ import torch
 from nungil.errors import ConfigError
 from nungil.model.build import ModelSettings
 from nungil.model.classifier import ClassifierSettings
+from nungil.model.ngrams import NgramSettings
 from nungil.model.products import Precision
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
@@ -85,8 +86,10 @@ SOONER = 2  # recurrent translators get half as many updates: each takes longer,
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little (docs/results.md, IMDB)
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
+LONGEST_NGRAM = {"character": 5}  # tokens: a word or two (docs/results.md, NSMC)
+FEWEST, MOST = 2**14, 2**23  # places that n-grams are hashed to; places times labels: two tables of 34 MB
 VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
-CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 8, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
+CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 5, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
 
@@ -107,9 +110,12 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     """
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
+    if prepared.task == "classify":
+        texts = math.ceil(TEXTS * positions / prepared.train.rows)
+        classifier = {**size.classifier, "ngrams": _ngrams(recipe, positions, len(prepared.labels))}
+        size = replace(size, classifier=classifier, batch_tokens=max(size.batch_tokens, texts))
+    size = replace(size, batch_tokens=max(size.batch_tokens, longest))
     model = _model(recipe, prepared.task, size)
-    texts = math.ceil(TEXTS * positions / prepared.train.rows) if prepared.task == "classify" else 0
-    size = replace(size, batch_tokens=max(size.batch_tokens, texts, longest))
     if isinstance(model, RecurrentSettings):
         size = replace(size, epochs=size.epochs // SOONER, updates=size.updates // SOONER)
     schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
@@ -142,6 +148,12 @@ def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
     if isinstance(given, RecurrentSettings):
         return filled(given, size.recurrent)
     return filled(given if isinstance(given, TransformerSettings) else TransformerSettings(), size.transformer)
+
+
+def _ngrams(recipe: Recipe, positions: int, labels: int) -> dict[str, int]:
+    """About as many places as there are tokens; for many labels fewer, since each has a column of its own."""
+    places = min(max(1 << (positions - 1).bit_length(), FEWEST), MOST // labels)
+    return {"longest": LONGEST_NGRAM.get(recipe.tokenizer.unit, NgramSettings().longest), "buckets": places}
 
 
 def filled(given: S, worked_out: Mapping[str, Any]) -> S:

@@ -24,7 +24,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "plain": {"kind": "recurrent", "decoder": "plain"},
     "lstm": {"kind": "classifier", "encoder": "lstm"},
     "gru": {"kind": "classifier", "encoder": "gru"},
-    "bag": {"kind": "classifier", "encoder": "none", "ngrams": {}},
+    "bag": {"kind": "classifier", "encoder": "none"},
 }
 
 

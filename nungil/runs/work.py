@@ -25,6 +25,7 @@ from nungil.training.ranks import ALONE, Ranks
 from nungil.training.steps import Group
 
 Batch = TypeVar("Batch")
+COUNTED = 16_384  # positions whose n-grams are counted together
 QUICK = SearchSettings(beam=1)  # validations are compared with each other: the quickest search will do
 
 
@@ -156,6 +157,15 @@ class Classifying(Work[LabelledBatch]):
     def lengths(self, store: Store) -> list[Rows]:
         """The texts with their marks."""
         return [marked_lengths(store.columns["source"].lengths(), self.loaded.config.marks)]
+
+    def prime(self, store: Store) -> None:
+        """What each n-gram speaks for is counted; how far it is believed is learned."""
+        reader = self.classifier.model.ngrams
+        if reader is not None:
+            lengths = self.lengths(store)
+            order = Order(lengths, max(COUNTED, int(lengths[0].max())), 0)
+            reader.count(self.batch(store, rows) for rows in order.epoch(0))
+            store.release()
 
     def batch(self, store: Stored, rows: Rows) -> LabelledBatch:
         """Texts as tensors."""

@@ -42,8 +42,13 @@ def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float 
 
 
 def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smoothing: float = 0.0) -> Loss:
-    """Over the texts."""
-    return cross_entropy(model(batch.source, batch.source_keep).logits, batch.label, smoothing)
+    """Over the texts. Two readers learn each by its own loss: neither may lean on the other."""
+    found = model(batch.source, batch.source_keep)
+    loss = cross_entropy(found.logits, batch.label, smoothing)
+    if found.deep is None or found.wide is None:
+        return loss
+    deep, wide = (cross_entropy(one, batch.label, smoothing).total for one in (found.deep, found.wide))
+    return loss._replace(total=deep + wide)
 
 
 def cross_entropy(logits: Float[Tensor, "N V"], right: Int[Tensor, " N"], smoothing: float = 0.0) -> Loss:

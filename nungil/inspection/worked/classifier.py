@@ -14,9 +14,7 @@ from nungil.inspection.worked.parameters import Parameters
 from nungil.inspection.worked.transformer import Looks, embed, encode
 from nungil.model.blocks import BlockSettings
 from nungil.model.classifier import ClassifierSettings
-from nungil.model.ngrams import NgramSettings
-
-MULTIPLIER, MODULUS = 1_000_003, 2**31 - 1  # of the hash of n-grams
+from nungil.model.ngrams import MODULUS, MULTIPLIER, NOTHING, STRIDE, NgramSettings
 
 
 def work_out(weights: Parameters, settings: ClassifierSettings, asked: Asked) -> Worked:
@@ -29,13 +27,16 @@ def work_out(weights: Parameters, settings: ClassifierSettings, asked: Asked) ->
         looks["pooling", 0], symbol = weighed[None, None], "c"
     else:
         vector, symbol = _pool(sheet, settings, states, last, asked), "v"
-    if settings.ngrams is not None:
-        vector = _beside(sheet, weights, settings.ngrams, (vector, symbol), asked)
-        symbol = f"[{symbol}; g]"
+    wide = None if settings.ngrams is None else _wide(sheet, weights.under("ngrams"), settings.ngrams, asked)
     sheet.open("output")
     dense = np.maximum(weights.linear("dense", vector), 0)
     dense = sheet.write("dense", f"d = relu(W {symbol} + b)", dense)
-    logits = sheet.write("logit", "z = W_s d + b_s", weights.linear("output", dense), asked.outputs)
+    logits = weights.linear("output", dense)
+    if wide is None:
+        sheet.write("logit", "z = W_s d + b_s", logits, asked.outputs)
+    else:
+        sheet.write("logit of the states", "z_d = W_s d + b_s", logits, asked.outputs)
+        logits = sheet.write("logit", "z = (z_d + z_g) / 2", (logits + wide) / 2, asked.outputs)
     probabilities = sheet.softmax(logits, np.ones(len(logits)), asked.outputs, "probability")
     return Worked(tuple(sheet.steps), looks, probabilities)
 
@@ -91,20 +92,26 @@ def _pool(sheet: Sheet, settings: ClassifierSettings, states: Array, last: Array
     return sheet.write("pooled", "v = h_n" if last is not None else "v = h_S", states[-1] if last is None else last)
 
 
-def _beside(
-    sheet: Sheet, weights: Parameters, settings: NgramSettings, pooled: tuple[Array, str], asked: Asked
-) -> Array:
-    """The mean vector of the hashed n-grams, joined to what was pooled."""
+def _wide(sheet: Sheet, weights: Parameters, settings: NgramSettings, asked: Asked) -> Array:
+    """What the reader of n-grams says: its own logits."""
     sheet.open("n-grams")
-    buckets = []
+    buckets = sorted(_hashed(settings, asked))
+    sheet.write("count of n-grams", "N", np.asarray(len(buckets)))
+    counted, learned = weights.rows("ratios", buckets), weights.rows("table", buckets)
+    length = np.maximum(np.sqrt((counted**2).sum(axis=0)), NOTHING)
+    sheet.write("length of n-grams", "ℓ = √Σ r²", length, asked.outputs)
+    said = sheet.write("sum of n-grams", "Σ r·w", (counted * learned).sum(axis=0), asked.outputs)
+    logits = STRIDE * said / length + weights["bias"]
+    return sheet.write("logit of n-grams", f"z_g = {STRIDE:g} Σ r·w / ℓ + b_g", logits, asked.outputs)
+
+
+def _hashed(settings: NgramSettings, asked: Asked) -> set[int]:
+    """The buckets of the distinct n-grams."""
+    buckets = set()
     for n in range(1, settings.longest + 1):
         for first in range(len(asked.source) - n + 1):
             number = 0
             for count, token in enumerate(asked.source[first : first + n], start=1):
                 number = (number * MULTIPLIER + token + count) % MODULUS
-            buckets.append(number % settings.buckets)
-    sheet.write("count of n-grams", "N", np.asarray(len(buckets)))
-    mean = weights.rows("ngrams.table.weight", buckets).mean(axis=0)
-    vector, symbol = pooled
-    beside = sheet.write("mean of n-grams", "g = Σ G[n-gram] / N", mean)
-    return sheet.write("concat", f"[{symbol}; g]", np.concatenate([vector, beside]))
+            buckets.add(number % settings.buckets)
+    return buckets
