@@ -234,15 +234,15 @@ def test_a_look_says_what_part_of_the_verdict_no_map_is_of(tmp_path, classifier)
         found = model.model(ids, torch.ones_like(ids, dtype=torch.bool))
     number = model.config.labels.index(record.target)
     deep, wide = (float(one.softmax(dim=-1)[0, number]) for one in (found.deep, found.wide))
-    assert record.verdict == (
-        f"the mean of two readers. Attention, of which this map is, gives the label a probability of {deep:.2f}; "
+    assert record.readers == (
+        f"the label is by the mean of two. Attention, of which this map is, gives it a probability of {deep:.2f}; "
         f"n-grams, which no map shows, {wide:.2f}."
     )
-    assert f"Verdict: {record.verdict}" in record.picture().notes
+    assert f"Readers: {record.readers}" in record.picture().notes
     assert AttentionRecord.from_json(record.to_json()) == record
     alone = classifier.look("I like snow")
-    assert alone.verdict == ""
-    assert not any(note.startswith("Verdict") for note in alone.picture().notes)
+    assert alone.readers == ""
+    assert not any(note.startswith("Readers") for note in alone.picture().notes)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max", "last"])

@@ -23,7 +23,7 @@ def picture_of(
         cells=cells,
         notes=(
             *((_label(record),) if one.kind == "pooling" else ()),
-            *((f"Verdict: {record.verdict}",) if record.verdict else ()),
+            *((f"Readers: {record.readers}",) if record.readers else ()),
             f"Reading: {record.reading_of(one)}; {describe_sums(cells)}.",
             f"Merging: {record.merge}.",
             *(coverage.notes() if coverage is not None else ()),

@@ -90,8 +90,8 @@ class AttentionRecord:
     `input_tokens` are what the decoder was fed, the columns of its self-attention; empty where there is none. `reading`
     is the convention that every drawing prints. For a classifier there is one target token: the label. `steps` are the
     tokens as they were written, with their probabilities; `beam` is the search that found them, if there was one.
-    `honesty` says how far some of the maps can be trusted: those that this was measured of. `verdict` says who decided
-    where a second reader, that no map is of, took part.
+    `honesty` says how far some of the maps can be trusted: those that this was measured of. `readers` says who
+    decided where a second one, that no map is of, took part.
     """
 
     source_tokens: tuple[str, ...]
@@ -106,12 +106,12 @@ class AttentionRecord:
     steps: tuple[Step, ...] = ()
     beam: BeamTree | None = None
     honesty: tuple[Strip, ...] = ()
-    verdict: str = ""
+    readers: str = ""
 
     def __post_init__(self) -> None:
         for name in ("source_tokens", "target_tokens", "input_tokens"):
             object.__setattr__(self, name, tokens_checked(getattr(self, name), name))
-        for name in ("reading", "merge", "source", "target", "verdict"):
+        for name in ("reading", "merge", "source", "target", "readers"):
             check_text(getattr(self, name), name)
         object.__setattr__(self, "maps", tuple(self.maps))
         object.__setattr__(self, "steps", tuple(self.steps))
@@ -290,7 +290,7 @@ class AttentionRecord:
             "beam": None if self.beam is None else self.beam.model_dump(mode="json"),
             "coverage": None if coverage is None else coverage.to_json(),
             "honesty": [strip.to_json() for strip in self.honesty],
-            "verdict": self.verdict,
+            "readers": self.readers,
             "maps": [{"kind": m.kind, "layer": m.layer, "weights": m.weights.tolist()} for m in self.maps],
         }
 
@@ -357,7 +357,7 @@ class _Written(Settings):
     steps: list[Step] = Field(default_factory=list)
     beam: BeamTree | None = None
     honesty: list[WrittenStrip] = Field(default_factory=list)
-    verdict: str = ""
+    readers: str = ""
     coverage: dict[str, Any] | None = None  # not read: it follows from the maps
 
 

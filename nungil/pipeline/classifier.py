@@ -68,7 +68,7 @@ class Classifier(ClassifierInsight):
         ranked = sorted(answer.probabilities.items(), key=lambda one: -one[1])
         candidates = tuple(Candidate(token=label, probability=min(1.0, value)) for label, value in ranked)
         step = Step(token=answer.label, probability=candidates[0].probability, candidates=candidates)
-        record = replace(record, steps=(step,), verdict=_verdict(found, number))
+        record = replace(record, steps=(step,), readers=_readers(found, number))
         return self._honest(record, self._of(read, number), honesty)
 
     def neighbours(self, word: str, count: int = 10) -> list[Neighbours]:
@@ -98,12 +98,12 @@ class Classifier(ClassifierInsight):
         return Classification(label, probabilities[label], probabilities, source, encoded.cut, encoded.unknown)
 
 
-def _verdict(found: Classified, label: int) -> str:
+def _readers(found: Classified, label: int) -> str:
     """Who decided, where the map is of one of two readers."""
     if found.deep is None or found.wide is None:
         return ""
     deep, wide = (float(one.softmax(dim=-1)[0, label]) for one in (found.deep, found.wide))
     return (
-        f"the mean of two readers. Attention, of which this map is, gives the label a probability of {deep:.2f}; "
+        f"the label is by the mean of two. Attention, of which this map is, gives it a probability of {deep:.2f}; "
         f"n-grams, which no map shows, {wide:.2f}."
     )
