@@ -208,6 +208,16 @@ def test_a_classifier_in_a_file_shows_weights_and_labels(shown):
     assert page.inner_text("#map .says").startswith("내렸다: 0.5000")
 
 
+def test_a_second_reader_that_no_map_is_of_is_owned_up_to(shown):
+    weights = np.array([[[0.5, 0.5]]])
+    told = "the label is by the mean of two; <b>n-grams</b>, which no map shows, 0.25."
+    record = AttentionRecord(["눈이", "내렸다"], ["snow"], [AttentionMap("pooling", 0, weights)], readers=told)
+    page = shown(to_page(record))
+    assert told in page.inner_text("#map .notes")
+    alone = shown(to_page(replace(record, readers="")))
+    assert "Readers" not in alone.inner_text("#map .notes")
+
+
 def test_parts_that_need_a_model_are_not_there_or_say_so(shown):
     page = shown(to_page(heads()))
     for part in ("edit", "move", "ledger", "trust", "erase"):

@@ -236,6 +236,7 @@ def test_a_classifiers_look_has_its_labels(server, shelf):
     assert found["map"]["bars"]
     assert found["map"]["rows"] == [own.label]
     assert found["links"] is None
+    assert found["readers"] == shelf.find("labels").model.look(TEXT).readers
     error = refused(server, "look", {"model": "labels", "text": TEXT, "target": "shipp", "lens": "leave-one-out"})
     assert error["message"] == "target: there is no label 'shipp'; did you mean ship?"
 

@@ -139,6 +139,7 @@ class Looked(BaseModel):
     links: list[list[int]] | None
     coverage: dict[str, Any] | None
     classification: Classified | None
+    readers: str = Field(description="Who decided, where a second reader took part that no map is of.")
     honesty: dict[str, Any] | None
     honesty_missing: str | None
 

@@ -131,7 +131,8 @@ def _said(served: Served, asked: Look, record: AttentionRecord | None) -> dict[s
         spelt = replace(record, source_tokens=tuple(left), target_tokens=tuple(right))
         links = pairs_of(links_of(spelt, asked.reading, layer, head))
     labels = plain_classification(model.classify([asked.text])[0]) if isinstance(model, Classifier) else None
-    return {"steps": steps, "links": links, "coverage": coverage, "classification": labels}
+    readers = "" if record is None else record.readers
+    return {"steps": steps, "links": links, "coverage": coverage, "classification": labels, "readers": readers}
 
 
 def _place(asked: Look, record: AttentionRecord) -> tuple[int | None, int | None]:

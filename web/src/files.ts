@@ -22,8 +22,8 @@ async function all(keeper: Keeper, look: Look): Promise<Headed[]> {
 }
 
 function plainOf(look: Look): Record<string, unknown> {
-  const { reading, merge, source, target, score, tokens, steps, beam } = look;
-  return { reading, merge, source, target, score, source_tokens: tokens.source, target_tokens: tokens.target, input_tokens: tokens.input, steps, beam };
+  const { reading, merge, readers, source, target, score, tokens, steps, beam } = look;
+  return { reading, merge, readers, source, target, score, source_tokens: tokens.source, target_tokens: tokens.target, input_tokens: tokens.input, steps, beam };
 }
 
 /** What `AttentionRecord.load` reads. */

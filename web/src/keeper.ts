@@ -165,6 +165,7 @@ export interface Inside {
     score: number | null;
     reading: string;
     merge: string;
+    readers: string;
     source_tokens: string[];
     target_tokens: string[];
     input_tokens: string[];
@@ -187,11 +188,11 @@ export class FileKeeper implements Keeper {
   private readonly unpacked = new Map<string, Float32Array>();
 
   constructor(private readonly record: Kept, inside: Inside) {
-    const { source, target, score, reading, merge, steps, beam } = record;
+    const { source, target, score, reading, merge, readers, steps, beam } = record;
     const tokens: Record<Side, string[]> = { source: record.source_tokens, target: record.target_tokens, input: record.input_tokens };
     const maps: MapInfo[] = record.maps.map(({ kind, layer, heads }) => ({ kind, layer, heads: heads.length }));
     const words = { source: wordsIn(tokens.source), target: wordsIn(tokens.target) };
-    this.look = { source, target, score, reading, merge, tokens, names: tokens, words, steps, beam, maps, labels: inside.labels ?? [], unknown: [] };
+    this.look = { source, target, score, reading, merge, readers, tokens, names: tokens, words, steps, beam, maps, labels: inside.labels ?? [], unknown: [] };
   }
 
   async weights({ kind, layer, head }: Where): Promise<Matrix> {

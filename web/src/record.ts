@@ -44,6 +44,7 @@ export interface Look {
   score: number | null;
   reading: string;
   merge: string;
+  readers: string; // who decided, where a second reader that no map is of took part
   tokens: Record<Side, string[]>; // as the model has them
   names: Record<Side, string[]>; // the same, words it does not know by their own name
   words: { source: Word[]; target: Word[] }; // without marks

@@ -120,6 +120,7 @@ const SAID = {
   masked: ["Decoder self-attention", "마스크드 셀프 어텐션 (디코더)"],
 
   noteReading: ["Reading", "읽는 법"],
+  noteReaders: ["Readers", "독자"],
   noteMerging: ["Merging", "합치기"],
   noteColours: ["Colours", "색"],
   noteNever: ["Never looked at", "보지 않은 단어"],

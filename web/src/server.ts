@@ -36,6 +36,7 @@ interface PlainLook {
   steps: (Candidate & { candidates: Candidate[] })[];
   unknown: Unknown[];
   classification: { probabilities: Record<string, number> } | null;
+  readers: string;
   honesty: Strip | null;
 }
 
@@ -194,6 +195,7 @@ function lookOf(plain: PlainLook, text: string): Look {
   const reads = { reading: "row t is the word being output", merge: "none: tokens as the model has them" };
   return {
     ...reads,
+    readers: plain.readers,
     source: text,
     target: plain.output,
     score: plain.score,

@@ -200,6 +200,7 @@ export function notes(view: View): [string, string][] {
   }
   found.push([say("noteReading"), `${readingOf(view)}${view.signed || view.lens !== "raw" ? "" : `; ${sumsOf(view)}`}`]);
   found.push([say("noteMerging"), view.merge === UNMERGED ? say("unmerged") : view.merge === MERGED ? say("merged") : view.merge]);
+  if (view.kind === "pooling" && state.look?.readers) found.push([say("noteReaders"), visible(state.look.readers)]);
   if (view.kind === "cross" && view.lens === "raw" && view.reading !== INPUT && state.look && state.gaze) found.push(...coverageNotes());
   return found;
 }
