@@ -66,7 +66,10 @@ def runs() -> dict[str, Asked]:
     for name, settings in UNITS.items():
         given = tuple(part for setting in settings for part in ("--set", setting))
         found[f"pydocs-en-ko-10000-{name}"] = Asked("pydocs", ("--set", "data.train_size=10000", *given))
-    return {**found, "imdb": Asked("imdb"), "nsmc": Asked("nsmc")}
+    for corpus in ("imdb", "nsmc"):
+        found[corpus] = Asked(corpus)
+        found[f"{corpus}-lstm"] = Asked(corpus, ("--set", "model.ngrams=null"))
+    return found
 
 
 def main() -> None:
