@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -154,6 +155,15 @@ def test_label_scores_worked_out_by_hand():
 )
 def test_only_a_label_with_no_gold_and_no_prediction_is_left_out_of_the_mean(predicted, gold, macro):
     assert score_labels(predicted, gold, ["bad", "good"]).macro_f1 == pytest.approx(macro)
+
+
+def test_the_mean_over_labels_is_added_up_in_their_order_whatever_process_it_is():
+    labels = list("abcdefghij")
+    gold = [label for place, label in enumerate(labels) for _ in range(place + 2)]
+    predicted = ["a" if place % 3 == 0 else label for place, label in enumerate(gold)]
+    scores = score_labels(predicted, gold, labels)
+    assert scores.macro_f1 == sum(scores.labels[label].f1 for label in labels) / len(labels)
+    assert len({sum(scores.labels[label].f1 for label in other) for other in permutations(labels[:7])}) > 1
 
 
 @given(pairs_of_labels)

@@ -39,7 +39,8 @@ def score_labels(predicted: Sequence[str], gold: Sequence[str], labels: Sequence
     pairs = Counter(zip(gold, predicted, strict=True))
     confusion = {right: {guess: pairs[right, guess] for guess in labels} for right in labels}
     scores = {label: _score_label(label, confusion) for label in labels}
-    seen = {*predicted, *gold}
+    met = {*predicted, *gold}
+    seen = [label for label in labels if label in met]  # a set has another order, and so another sum, in every process
     return ClassificationScores(
         accuracy=sum(confusion[label][label] for label in labels) / len(gold),
         macro_f1=sum(scores[label].f1 for label in seen) / len(seen),

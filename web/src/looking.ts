@@ -35,7 +35,7 @@ async function load(choice: Choice): Promise<void> {
     const gaze = isAcross(choice) ? matrix : await main(keeper, look);
     if (mine !== turn || look !== state.look) return;
     const view = viewOf(look, shown, lensed?.matrix ?? matrix, lensed?.view);
-    change({ choice: shown, view, gaze, opened: null, pointed: null });
+    change({ choice: shown, view, gaze, opened: null, pointed: null, problem: "" });
   } catch (error) {
     if (mine === turn) change({ problem: problemOf(error) });
   }
