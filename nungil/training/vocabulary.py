@@ -70,17 +70,14 @@ class _VocabularyLoss(torch.autograd.Function):
         total -= smoothing * mean.sum()
         if learns and smoothing:
             _subtract_even_share(grads, features, weight, smoothing / len(weight))
-        ctx.grads = grads
+        ctx.save_for_backward(*grads)
         ctx.mark_non_differentiable(plain, hits)
         return total, plain, hits
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-        grads, ctx.grads = ctx.grads, ()  # they are handed over, not copied: this can be gone through once
-        if not grads:
-            raise RuntimeError("the gradient of the loss over a vocabulary can be taken once")
-        return *(grad.mul_(upstream) for grad in grads), None, None
+        return *(grad * upstream for grad in ctx.saved_tensors), None, None
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
