@@ -5,6 +5,7 @@ import torch
 from small_models import CLASSES, MODELS, TARGET, B, T, is_translator, source_batch
 
 from nungil.batches.batch import LabelledBatch, PairBatch
+from nungil.decoding import native
 from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
 from nungil.model.products import computing_in
@@ -61,10 +62,12 @@ def test_the_faster_one_is_chosen():
     assert found.precision == ("bf16" if found.ratio >= 1.3 else "fp32")
 
 
+@pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("name", [name for name in MODELS if is_translator(MODELS[name]())])
-def test_a_search_in_bfloat16_finds_log_probabilities_that_the_model_gives(name, beam):
+def test_a_search_in_bfloat16_finds_log_probabilities_that_the_model_gives(name, beam, many, monkeypatch):
     """What is found may differ at near-ties, so it is held to what single precision makes of the same sentence."""
+    monkeypatch.setattr(native, "MANY", 1 if many else 10**6)
     model = MODELS[name]().float().eval()
     for parameter in model.parameters():
         parameter.data.mul_(0.5)

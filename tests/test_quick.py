@@ -8,7 +8,8 @@ from torch import nn
 from nungil.decoding import native
 from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
-from nungil.model.quick.build import quick
+from nungil.model.quick import build
+from nungil.model.quick.build import Ready, quick
 from nungil.model.quick.product import Product
 from nungil.text.tokenizers.base import SOS
 
@@ -120,14 +121,15 @@ def test_in_single_precision_it_is_as_exact(model, tokens):
     torch.testing.assert_close(found, walked(model, source, keep, target), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
 @torch.inference_mode()
-def test_products_are_shortened_where_that_is_asked_for(model):
+def test_products_are_shortened_where_that_is_asked_for(model, precision):
     model = model.float()
     for parameter in model.parameters():
         parameter.data.mul_(0.5)
     source, keep = source_batch()
     target = target_batch()
-    found, expected = walked(quick(model, "bf16"), source, keep, target), walked(model, source, keep, target)
+    found, expected = walked(quick(model, precision), source, keep, target), walked(model, source, keep, target)
     assert found.dtype == torch.float32
     torch.testing.assert_close(found, expected, rtol=0, atol=0.1)
     assert not torch.allclose(found, expected, rtol=0, atol=1e-5)
@@ -155,7 +157,7 @@ def test_a_search_finds_the_same_with_it(model, beam, monkeypatch):
     source, keep = source_batch()
     sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
     settings, made = SearchSettings(beam=beam, n_best=beam), []
-    monkeypatch.setattr(native, "quick", lambda *given: made.append(quick(*given)) or made[-1])
+    monkeypatch.setattr(build, "quick", lambda *given: made.append(quick(*given)) or made[-1])
     expected = Native(model).search(sources, [5, 3, 7], settings)
     assert not made  # for so few it is not made
     monkeypatch.setattr(native, "MANY", B * beam)
@@ -168,9 +170,38 @@ def test_a_search_finds_the_same_with_it(model, beam, monkeypatch):
 
 def test_who_counts_attention_has_the_model_itself(monkeypatch):
     monkeypatch.setattr(native, "MANY", 1)
-    monkeypatch.setattr(native, "quick", lambda *_: pytest.fail("a quick model shows no attention"))
+    monkeypatch.setattr(build, "quick", lambda *_: pytest.fail("a quick model shows no attention"))
     settings = SearchSettings(beam=2, coverage_penalty=0.5)
     assert Native(transformer().eval()).search([[5, 6, 7]], [4], settings)
+
+
+def test_it_is_kept_until_a_weight_changes_or_it_is_wanted_otherwise():
+    model = recurrent().eval()
+    ready, many = Ready(model), 10_000
+    first = ready.made_for("fp32", many)
+    assert ready.made_for("fp32", many) is first
+    assert ready.made_for("fp32", 0) is not first  # for so few tokens no table is made
+    assert ready.made_for("int8", many) is not first
+    assert ready.made_for("fp32", many) is not first  # only one is kept
+    assert Ready(nn.Linear(2, 3)).made_for("fp32", many) is None
+    assert Ready(object()).made_for("fp32", many) is None
+    model.train()
+    assert ready.made_for("fp32", many) is None
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_what_has_learned_since_is_made_ready_anew(fused, monkeypatch):
+    monkeypatch.setattr(native, "MANY", 1)
+    source, keep = source_batch()
+    sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
+    model, settings = transformer(), SearchSettings(beam=1, shortest=5, longest=5)
+    engine, optimizer = Native(model.eval()), torch.optim.AdamW(model.parameters(), lr=0.1, fused=fused)
+    before = engine.search(sources, [5] * B, settings)
+    model(source, keep, target_batch()).features.square().sum().backward()
+    optimizer.step()
+    after = engine.search(sources, [5] * B, settings)
+    assert after == Native(model).search(sources, [5] * B, settings)
+    assert [one.score for (one,) in after] != [one.score for (one,) in before]
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
@@ -184,6 +215,30 @@ def test_a_product_is_that_of_its_layers_side_by_side(kind, bias):
         torch.testing.assert_close(product(inputs, relu=True), expected.relu())
         torch.testing.assert_close(product.plus(inputs, others), expected + others)
         assert (product(inputs) < 0).any()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_product_of_whole_numbers_is_near_and_measures_every_row_by_itself(bias):
+    layers = [nn.Linear(50, width, bias=bias) for width in (30, 7)]
+    inputs, others = torch.randn(4, 50) * torch.tensor([[1e-3], [1.0], [1e3], [0.0]]), torch.randn(4, 37)
+    with torch.inference_mode():
+        layers[0].weight[3] = 0.0
+        layers[1].weight *= 1e3
+        exact, product = torch.cat([layer(inputs) for layer in layers], dim=1), Product.of(*layers, kind=torch.int8)
+        found = product(inputs)
+        unit = inputs.norm(dim=1)[:, None] * torch.cat([layer.weight.norm(dim=1) for layer in layers])
+        assert ((found - exact).abs() <= 0.01 * unit + 1e-6).all()
+        assert not torch.allclose(found, exact, rtol=1e-5)
+        assert torch.equal(found[3], exact[3])  # of a row of nothing, the bias is left
+        torch.testing.assert_close(product(inputs, relu=True), found.relu(), rtol=0, atol=0)
+        torch.testing.assert_close(product.plus(inputs, others), found + others, rtol=0, atol=0)
+
+
+def test_without_onednn_whole_numbers_are_not_used(monkeypatch):
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    layer, inputs = nn.Linear(5, 3), torch.randn(4, 5)
+    with torch.inference_mode():
+        torch.testing.assert_close(Product.of(layer, kind=torch.int8)(inputs), layer(inputs))
 
 
 def test_a_processor_that_onednn_has_no_bfloat16_for_has_torchs_own_products(monkeypatch):

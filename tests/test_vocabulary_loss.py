@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, kl_div
 
 from nungil.training import vocabulary
 from nungil.training.vocabulary import vocabulary_loss
@@ -30,6 +30,25 @@ def test_value_and_gradient_equal_torchs_however_it_is_cut(smoothing, words, mon
     for own, other in zip(
         torch.autograd.grad(ours.total * 3, inputs), torch.autograd.grad(theirs * 3, inputs), strict=True
     ):
+        assert torch.allclose(own, other, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("words", [1, 6, 100])
+def test_two_readings_of_a_word_are_held_to_each_other(words, monkeypatch):
+    monkeypatch.setattr(vocabulary, "PIECE", words * V)
+    (features, weight, bias), right = parts()
+    twos, again = features[:-1], right[: N // 2].repeat_interleave(2)
+    ours = vocabulary_loss(twos, weight, bias, again, smoothing=0.1, agreement=3.0)
+    logits = twos @ weight.T + bias
+    first, second = logits[0::2].log_softmax(dim=-1), logits[1::2].log_softmax(dim=-1)
+    apart = sum(
+        kl_div(one, other, log_target=True, reduction="sum") for one, other in ((first, second), (second, first))
+    )
+    theirs = cross_entropy(logits, again, label_smoothing=0.1, reduction="sum") + 3.0 * apart / 2
+    assert ours.total.item() == pytest.approx(theirs.item(), rel=1e-13)
+    assert ours.plain.item() == pytest.approx(cross_entropy(logits, again, reduction="sum").item(), rel=1e-13)
+    inputs = (features, weight, bias)
+    for own, other in zip(torch.autograd.grad(ours.total, inputs), torch.autograd.grad(theirs, inputs), strict=True):
         assert torch.allclose(own, other, rtol=0, atol=1e-12)
 
 

@@ -43,7 +43,8 @@ def translate(
     ] = None,
     encoding: Annotated[str, typer.Option(help="The encoding of the text, such as cp949 or utf-16.")] = "utf-8",
     precision: Annotated[
-        Literal["fp32", "bf16"] | None, typer.Option(help="fp32; bf16 is faster for wide models, where there is such.")
+        Literal["fp32", "bf16", "int8"] | None,
+        typer.Option(help="Of products: fp32; bf16 and int8 are faster, and near-ties may fall otherwise."),
     ] = None,
     split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
     engine: Annotated[

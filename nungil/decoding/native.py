@@ -20,7 +20,7 @@ from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
 from nungil.model.products import computing_in
-from nungil.model.quick.build import quick
+from nungil.model.quick.build import Ready
 
 Ids = Sequence[int]
 SENTENCES = 128  # that are searched for together: with more, those of unlike length have more padding between them
@@ -51,6 +51,7 @@ class Native:
 
     def __init__(self, model: Stepper[Any]) -> None:
         self.model = model
+        self._quick = Ready(model)
 
     def search(
         self,
@@ -72,7 +73,7 @@ class Native:
                 settings.no_repeat,
                 None if prefixes is None else padded_prefix([prefixes[place] for place in places]),
             )
-            with computing_in("fp32" if model is not self.model else settings.precision):
+            with computing_in("bf16" if model is self.model and settings.precision == "bf16" else "fp32"):
                 return search_batch(model, source, keep, constraints, settings, places[0])
 
         with _workers(len(batches), one_thread=settings.sample) as pool:
@@ -86,7 +87,7 @@ class Native:
         if len(lengths) * settings.beam < MANY or settings.coverage_penalty:
             return self.model
         tokens = settings.beam * sum(lengths)  # translations are about as long as what they are of
-        return quick(self.model, settings.precision, tokens) or self.model
+        return self._quick.made_for(settings.precision, tokens) or self.model
 
 
 def search_batch(

@@ -2,7 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from nungil.model.products import Precision
+from nungil.model.products import SearchPrecision
 from nungil.settings import Settings
 
 MOST = 100_000  # tokens that anybody may ask for
@@ -34,8 +34,8 @@ class SearchSettings(Settings):
         None, ge=1, le=MOST, description="Tokens at most; by default by the length of the source."
     )
     no_repeat: int = Field(0, ge=0, le=100, description="No run of so many tokens is written twice; 0: it may be.")
-    precision: Precision = Field(
-        "fp32", description="bf16 is faster for wide models where the processor has it; near-ties may fall otherwise."
+    precision: SearchPrecision = Field(
+        "fp32", description="Of products; bf16 and int8 are faster, and near-ties may fall otherwise."
     )
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 
 Precision = Literal["fp32", "bf16"]
+SearchPrecision = Literal["fp32", "bf16", "int8"]  # whole numbers are good enough to search with, not to learn with
 
 
 def computing_in(precision: Precision) -> AbstractContextManager[object]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
@@ -58,7 +59,7 @@ class Draft(NamedTuple):
 
 @dataclass(frozen=True)
 class Translator(TranslatorInsight):
-    """Translates text. Holds no state between calls, so that two may be answered at once."""
+    """Translates text. Nothing of a call is left when it is answered, so two may be answered at once."""
 
     config: ModelConfig
     model: TranslatorModel
@@ -238,8 +239,12 @@ class Translator(TranslatorInsight):
         if any(prefixes):
             longest = [max(most, len(prefix)) for most, prefix in zip(longest, prefixes, strict=True)]
         with evaluating(self.model):
-            engine: Searcher = self.engine or Native(self.model)
-            return engine.search(sources, longest, settings, prefixes if any(prefixes) else None)
+            return (self.engine or self._native).search(sources, longest, settings, prefixes if any(prefixes) else None)
+
+    @cached_property
+    def _native(self) -> Native:
+        """nungil's own search, which keeps the model as it was made ready for it."""
+        return Native(self.model)
 
     def _longest(self, ids: Sequence[int], settings: SearchSettings) -> int:
         """How many tokens the translation of a source may have."""

@@ -203,7 +203,7 @@ class Session:
     def _loss(self, batch: Any) -> Loss:
         shown = with_hidden_words(batch, self.settings.hide or 0.0)
         with computing_in(self.settings.precision or "fp32"):
-            return self.work.loss(shown, self.settings.label_smoothing or 0.0)
+            return self.work.loss(shown, self.settings.label_smoothing or 0.0, self.settings.agreement or 0.0)
 
     def _validated(self, teller: Teller | None) -> bool:
         """Let the first process validate while the others wait; whether training is over then."""

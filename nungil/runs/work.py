@@ -55,7 +55,7 @@ class Work(ABC, Generic[Batch]):
         """What the loss of these rows is summed over."""
 
     @abstractmethod
-    def loss(self, batch: Batch, smoothing: float) -> Loss:
+    def loss(self, batch: Batch, smoothing: float = 0.0, agreement: float = 0.0) -> Loss:
         """The loss of a batch."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Work(ABC, Generic[Batch]):
         plain = predictions = 0.0
         with torch.inference_mode():
             for rows in Order(lengths, max(budget, *(int(side.max()) for side in lengths)), 0).epoch(0):
-                loss = self.loss(self.batch(store, rows), 0.0)
+                loss = self.loss(self.batch(store, rows))
                 plain, predictions = plain + loss.plain, predictions + loss.predictions
         return found._replace(scores={"loss": plain / predictions, **found.scores})
 
@@ -130,9 +130,9 @@ class Translating(Work[PairBatch]):
         target = store.columns["target"]
         return sum(len(target.row(int(row))) for row in rows) + len(rows)
 
-    def loss(self, batch: PairBatch, smoothing: float) -> Loss:
+    def loss(self, batch: PairBatch, smoothing: float = 0.0, agreement: float = 0.0) -> Loss:
         """Cross-entropy of the target."""
-        return translation_loss(self.translator.model, batch, smoothing)
+        return translation_loss(self.translator.model, batch, smoothing, agreement)
 
     def score(self, records: Sequence[Pair], shown: int = 0, search: SearchSettings = QUICK) -> Validation:
         """BLEU and chrF of greedy translations."""
@@ -175,7 +175,7 @@ class Classifying(Work[LabelledBatch]):
         """Texts."""
         return len(rows)
 
-    def loss(self, batch: LabelledBatch, smoothing: float) -> Loss:
+    def loss(self, batch: LabelledBatch, smoothing: float = 0.0, agreement: float = 0.0) -> Loss:  # noqa: ARG002
         """Cross-entropy of the label."""
         return classification_loss(self.classifier.model, batch, smoothing)
 

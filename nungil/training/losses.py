@@ -25,11 +25,17 @@ class Loss(NamedTuple):
     predictions: int
 
 
-def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-    """Over the real target tokens; the coverage loss is added where the model has one."""
+def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float = 0.0, agreement: float = 0.0) -> Loss:
+    """Over the real target tokens; the coverage loss is added where the model has one.
+
+    With `agreement` every sentence is read twice, with other parts of the model dropped, and both are to say the same.
+    """
+    readings = 2 if agreement else 1
+    batch = PairBatch(*(torch.cat([side] * readings) for side in batch)) if agreement else batch
     decoded = model(batch.source, batch.source_keep, batch.target_in)
     features, right = decoded.features[batch.target_keep], batch.target_out[batch.target_keep]
-    summed = vocabulary_loss(features, model.output.weight, model.output.bias, right, smoothing)
+    features, right = (_side_by_side(both, readings) for both in (features, right))
+    summed = vocabulary_loss(features, model.output.weight, model.output.bias, right, smoothing, agreement)
     loss = Loss(summed.total, float(summed.plain), int(summed.right), len(right))
     if (
         isinstance(model, RecurrentTranslator)
@@ -38,7 +44,13 @@ def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float 
     ):
         again = coverage_loss(decoded.weights)[batch.target_keep].sum()
         loss = loss._replace(total=loss.total + model.settings.coverage_loss * again)
-    return loss
+    # The mean of the readings: as long a gradient, and as many predictions, as of one
+    return Loss(loss.total / readings, loss.plain / readings, loss.right // readings, loss.predictions // readings)
+
+
+def _side_by_side(readings: Tensor, count: int) -> Tensor:
+    """All words of the first reading, then all of the second, to each word of both in turn."""
+    return readings.view(count, -1, *readings.shape[1:]).transpose(0, 1).flatten(0, 1)
 
 
 def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smoothing: float = 0.0) -> Loss:

@@ -24,6 +24,13 @@ class TrainingSettings(Settings):
     label_smoothing: float | None = Field(
         None, ge=0, lt=1, description="Certainty taken from the right answer; by default 0.1, for classifiers none."
     )
+    agreement: float | None = Field(
+        None,
+        ge=0,
+        le=100,
+        description="Translators read every sentence twice, each time with other parts dropped, and this weighs how "
+        "far the two readings differ: twice the time, less learned by heart (R-Drop, Liang 2021); 0: read once.",
+    )
     recut: float | None = Field(
         None,
         ge=0,

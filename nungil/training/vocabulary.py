@@ -33,15 +33,21 @@ def vocabulary_loss(
     bias: Float[Tensor, " V"],
     right: Int[Tensor, " N"],
     smoothing: float = 0.0,
+    agreement: float = 0.0,
 ) -> Summed:
-    """−Σ q log softmax(W f + b), with q = 1 − ε on the right token and ε spread over all."""
-    return Summed(*_VocabularyLoss.apply(features, weight, bias, right, smoothing))  # type: ignore[no-untyped-call]
+    """−Σ q log softmax(W f + b), with q = 1 − ε on the right token and ε spread over all.
+
+    With `agreement` α, words stand in twos, each two of them the same word read twice; α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁)) is
+    added for each two. Liang et al. (2021), R-Drop, equations 2 and 3.
+    """
+    asked = (features, weight, bias, right, smoothing, agreement)
+    return Summed(*_VocabularyLoss.apply(*asked))  # type: ignore[no-untyped-call]
 
 
 class _VocabularyLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, right: Tensor, smoothing: float
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, right: Tensor, smoothing: float, agreement: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         learns = any(ctx.needs_input_grad[:3])
         kind = product_type(weight.dtype)
@@ -61,6 +67,8 @@ class _VocabularyLoss(torch.autograd.Function):
             plain += (log_mass - wanted).sum()
             total += (log_mass - (1 - smoothing) * wanted).sum()
             hits += (wanted == top).sum()
+            if agreement:
+                total += agreement * _disagreement(scores_nV, shares_nV, log_mass, agreement if learns else 0.0)
             if learns:
                 shares_nV[torch.arange(len(top)), right[rows]] -= 1 - smoothing
                 grads[2].add_(shares_nV.sum(dim=0))
@@ -77,7 +85,26 @@ class _VocabularyLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-        return *(grad * upstream for grad in ctx.saved_tensors), None, None
+        return *(grad * upstream for grad in ctx.saved_tensors), None, None, None
+
+
+def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight: float) -> Tensor:
+    """½ (KL(p‖q) + KL(q‖p)) of each two words, summed; `weight` times its gradient is added to the shares p and q.
+
+    With d = log p − log q it is ½ Σ (p − q) d, and its gradient by the scores of p ½ (p (1 + d − KL(p‖q)) − q).
+    """
+    scores, shares = (part.view(-1, 2, part.shape[-1]) for part in (scores_nV, shares_nV))
+    shift = log_mass.view(-1, 2)
+    p, q = shares[:, 0], shares[:, 1]
+    apart = (scores[:, 0] - scores[:, 1].to(p.dtype)).sub_((shift[:, 0] - shift[:, 1])[:, None])
+    first, second = (torch.linalg.vecdot(side, apart)[:, None] for side in (p, q))  # KL(p‖q) and −KL(q‖p)
+    if weight:
+        half = weight / 2
+        between = p - q
+        p.addcmul_(p, apart - first, value=half).add_(between, alpha=half)
+        q.addcmul_(q, apart - second, value=-half).sub_(between, alpha=half)
+    apart_by: Tensor = (first - second).sum() / 2
+    return apart_by
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
@@ -108,5 +135,5 @@ def _pieces(words: int, vocabulary: int) -> Iterator[slice]:
 
 
 def _step(vocabulary: int) -> int:
-    """Words of a piece."""
-    return max(1, PIECE // vocabulary)
+    """Words of a piece; an even number, since they may stand in twos."""
+    return max(2, PIECE // vocabulary // 2 * 2)

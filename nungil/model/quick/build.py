@@ -1,20 +1,50 @@
 """From a translator to the same one for searching."""
 
-import torch
+from collections.abc import Hashable
 
-from nungil.model.products import Precision
+import torch
+from torch import nn
+
+from nungil.model.products import SearchPrecision
 from nungil.model.quick.recurrent import QuickRecurrent
 from nungil.model.quick.transformer import QuickTransformer
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.transformer import TransformerTranslator
 
+Quick = QuickTransformer | QuickRecurrent
+KINDS = {"fp32": None, "bf16": torch.bfloat16, "int8": torch.int8}
+
 
 @torch.inference_mode()
-def quick(model: object, precision: Precision = "fp32", tokens: int = 0) -> QuickTransformer | QuickRecurrent | None:
+def quick(model: object, precision: SearchPrecision = "fp32", tokens: int = 0) -> Quick | None:
     """Made of the weights as they are now, for about so many tokens; None where there is no quicker way."""
-    kind = torch.bfloat16 if precision == "bf16" else None
     if isinstance(model, TransformerTranslator) and not model.training:
-        return QuickTransformer(model, kind)
+        return QuickTransformer(model, KINDS[precision])
     if isinstance(model, RecurrentTranslator) and not model.training and QuickRecurrent.suits(model):
-        return QuickRecurrent(model, kind, tokens)
+        return QuickRecurrent(model, KINDS[precision], QuickRecurrent.looks_up(model, tokens))
     return None
+
+
+class Ready:
+    """A translator made ready, and kept so until its weights have changed or it is wanted otherwise."""
+
+    def __init__(self, model: object) -> None:
+        self.model = model
+        self._kept: tuple[Hashable, Quick | None] | None = None
+
+    def made_for(self, precision: SearchPrecision, tokens: int) -> Quick | None:
+        """The quick model for about so many tokens, or None."""
+        if not isinstance(self.model, nn.Module):
+            return None
+        lookup = isinstance(self.model, RecurrentTranslator) and QuickRecurrent.looks_up(self.model, tokens)
+        asked = precision, lookup, self.model.training, _weights_as_they_are(self.model)
+        kept = self._kept
+        if kept is None or kept[0] != asked:
+            kept = self._kept = asked, quick(self.model, precision, tokens)
+        return kept[1]
+
+
+def _weights_as_they_are(model: nn.Module) -> Hashable:
+    """Other numbers after a change of weights. torch counts changes, but not those of its fused optimizers."""
+    with torch.inference_mode():
+        return tuple((weight.data_ptr(), float(weight.sum())) for weight in model.parameters())

@@ -16,9 +16,9 @@ TABLE = 2**25  # numbers that may be computed beforehand: 128 MB
 class QuickLayers:
     """Layers, one above the other, of which the lowest reads a token and perhaps more."""
 
-    def __init__(self, layers: Layers, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int) -> None:
-        parts = [part for part in layers.layers if isinstance(part, nn.RNNBase)]
-        self.words = Words(parts[0], embedding, kind, tokens)
+    def __init__(self, layers: Layers, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, lookup: bool) -> None:
+        parts = _parts(layers)
+        self.words = Words(parts[0], embedding, kind, lookup)
         self.layers = [
             QuickLayer(layers.cell, part, kind, 0 if number else embedding.shape[1])
             for number, part in enumerate(parts)
@@ -47,12 +47,11 @@ class Words:
     """
 
     def __init__(
-        self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, tokens: int
+        self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, lookup: bool
     ) -> None:
         weight = _part(layer, "weight_ih")[:, : embedding.shape[1]]
         self.product, self.embedding = Product(weight, _part(layer, "bias_ih"), kind), embedding.detach()
-        worth = FEWER * len(embedding) < tokens and len(embedding) * len(weight) <= TABLE
-        self.table = self.product(self.embedding) if worth else None
+        self.table = self.product(self.embedding) if lookup else None
 
     def __call__(self, ids: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
         """Rows of one's own, which may be changed."""
@@ -106,6 +105,16 @@ class QuickLayer:
         reset, stays = (gates[:, : 2 * W] + own[:, : 2 * W]).sigmoid_().chunk(2, dim=1)
         new = tanh_(torch.addcmul(gates[:, 2 * W :], reset, own[:, 2 * W :]))
         return torch.lerp(new, hidden, stays)
+
+
+def worth_a_table(layers: Layers, embedding: Float[Tensor, "V E"], tokens: int) -> bool:
+    """Whether so many tokens will be read that all there are may as well be multiplied once, and fit into memory."""
+    gates = len(_part(_parts(layers)[0], "bias_ih"))
+    return FEWER * len(embedding) < tokens and len(embedding) * gates <= TABLE
+
+
+def _parts(layers: Layers) -> list[nn.RNNBase]:
+    return [part for part in layers.layers if isinstance(part, nn.RNNBase)]
 
 
 def _part(layer: nn.RNNBase, name: str) -> Tensor:

@@ -1,48 +1,55 @@
 """Product: a linear layer whose weights are made ready once for the products of a whole search."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 # Sizes   N rows   I width of an input   O width of an output
+Multiply = Callable[[Float[Tensor, "N I"], bool], Float[Tensor, "N O"]]
+LARGEST = 127  # of a whole number of eight bits, either way
+ZERO = 128  # what stands for nothing where inputs are counted from 0 to 255
+LEAST = 1e-30  # a row of nothing has no largest number to be measured by
 
 
 class Product:
     """W x + b, of any rows. W may be that of several layers, below each other, whose results stand side by side.
 
     Where oneDNN is there, it lays the weights out as its products read them: otherwise each product does that again.
-    With `kind` bfloat16, products are shortened to it and what they give is not.
+    With `kind` bfloat16 products are shortened to it, with int8 they are of whole numbers; what they give is not.
     """
 
     def __init__(
         self, weight: Float[Tensor, "O I"], bias: Float[Tensor, " O"] | None, kind: torch.dtype | None = None
     ) -> None:
-        self.kind = kind if kind is not None and weight.dtype == torch.float32 else weight.dtype
-        self.packed = lays_out(weight, self.kind)
-        weight = weight.detach().to(self.kind)
-        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous()) if self.packed else weight
-        self.bias = None if bias is None else bias.detach().to(self.kind)
+        self.multiply = _made_ready(weight.detach(), None if bias is None else bias.detach(), kind)
 
     @classmethod
     def of(cls, *layers: nn.Linear, kind: torch.dtype | None = None) -> "Product":
         """One product in place of several of the same inputs."""
+        if len(layers) == 1:
+            return cls(layers[0].weight, layers[0].bias, kind)
         biases = [layer.bias.detach() for layer in layers if layer.bias is not None]
         bias = torch.cat(biases) if biases else None
         return cls(torch.cat([layer.weight.detach() for layer in layers]), bias, kind)
 
     def __call__(self, inputs: Float[Tensor, "N I"], relu: bool = False) -> Float[Tensor, "N O"]:
         """W x + b of every row; with `relu`, nothing below 0."""
-        given, full = inputs.to(self.kind), inputs.dtype
-        if self.packed:
-            after = "relu" if relu else "none"
-            made: Tensor = torch.ops.mkldnn._linear_pointwise(given, self.weight, self.bias, after, [], "")
-            return made.to(full)
-        made = nn.functional.linear(given, self.weight, self.bias)
-        return (made.relu_() if relu else made).to(full)
+        return self.multiply(inputs, relu)
 
     def plus(self, inputs: Float[Tensor, "N I"], others: Float[Tensor, "N O"]) -> Float[Tensor, "N O"]:
         """W x + b of every row, and another row added to it."""
         return self(inputs).add_(others)
+
+
+def _made_ready(weight: Tensor, bias: Tensor | None, kind: torch.dtype | None) -> Multiply:
+    """The quickest way to multiply by these weights in this type. A type that there is no such way for is not used."""
+    kind = kind if kind is not None and weight.dtype == torch.float32 else weight.dtype
+    known = lays_out(weight, kind)
+    if kind == torch.int8:
+        return _Whole(weight, bias) if known else _made_ready(weight, bias, None)
+    return _LaidOut(weight, bias, kind) if known else _AsItIs(weight, bias, kind)
 
 
 def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
@@ -52,3 +59,53 @@ def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
     return kind != torch.bfloat16 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+class _AsItIs:
+    """torch's own product."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, kind: torch.dtype) -> None:
+        self.kind, self.weight, self.bias = kind, weight.to(kind), None if bias is None else bias.to(kind)
+
+    def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
+        made = nn.functional.linear(inputs.to(self.kind), self.weight, self.bias)
+        return (made.relu_() if relu else made).to(inputs.dtype)
+
+
+class _LaidOut(_AsItIs):
+    """oneDNN's, of weights that lie as it reads them."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, kind: torch.dtype) -> None:
+        super().__init__(weight, bias, kind)
+        self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous())
+
+    def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
+        after = "relu" if relu else "none"
+        given = inputs.to(self.kind)
+        made: Tensor = torch.ops.mkldnn._linear_pointwise(given, self.weight, self.bias, after, [], "")
+        return made.to(inputs.dtype)
+
+
+class _Whole:
+    """oneDNN's, of whole numbers of eight bits: each row, of weights and of inputs, is measured by its own largest."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self.measure_O = _largest(weight)[:, 0] / LARGEST
+        whole_OI = (weight / self.measure_O[:, None]).round().to(torch.int8)
+        self.weight = torch.ops.onednn.qlinear_prepack(whole_OI, None)
+        self.zeros_O = torch.zeros(len(weight), dtype=torch.int8)
+        self.bias = weight.new_zeros(len(weight)) if bias is None else bias
+
+    def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
+        largest_N1 = _largest(inputs)
+        whole_NI = (inputs * (LARGEST / largest_N1)).add_(ZERO + 0.5).to(torch.uint8)  # which rounds down
+        made_NO = torch.ops.onednn.qlinear_pointwise(
+            *(whole_NI, 1 / LARGEST, ZERO, self.weight, self.measure_O, self.zeros_O),
+            *(None, 1.0, 0, torch.float32, "none", [], ""),
+        )
+        made = torch.addcmul(self.bias, made_NO, largest_N1)
+        return made.relu_() if relu else made
+
+
+def _largest(rows: Float[Tensor, "N I"]) -> Float[Tensor, "N 1"]:
+    return rows.abs().amax(dim=1, keepdim=True).clamp_(min=LEAST)

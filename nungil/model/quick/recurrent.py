@@ -10,7 +10,8 @@ from nungil.attention import Attention, Eye, LocalM, Memory
 from nungil.attention.energy import tanh_
 from nungil.model.cells import CellState
 from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
-from nungil.model.quick.cells import QuickLayers
+from nungil.model.products import computing_in
+from nungil.model.quick.cells import QuickLayers, worth_a_table
 from nungil.model.quick.product import Product
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.results import Stepped
@@ -42,15 +43,15 @@ class QuickState(NamedTuple):
 
 
 class QuickRecurrent:
-    """Made for one search of about so many tokens, and let go of after it. Only those that `suits` says."""
+    """Made of the weights as they are, where that `suits`. With `lookup`, all tokens are multiplied beforehand."""
 
-    def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, tokens: int = 0) -> None:
-        self.model, self.decoder = model, model.decoder
-        self.layers = QuickLayers(model.decoder.layers, model.target_embedding.table.weight, kind, tokens)
+    def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, lookup: bool = False) -> None:
+        self.model, self.decoder, self.short = model, model.decoder, kind is not None
+        self.layers = QuickLayers(model.decoder.layers, model.target_embedding.table.weight, kind, lookup)
         readout = getattr(model.decoder, "readout", None)
         combine = readout.combine if isinstance(readout, Readout) else None
         self.combine = None if combine is None else Product.of(combine, kind=kind)
-        self.output = Product.of(model.output)  # in full, as in the reference
+        self.output = Product.of(model.output, kind=kind)
 
     @staticmethod
     def suits(model: RecurrentTranslator) -> bool:
@@ -60,9 +61,16 @@ class QuickRecurrent:
             return True
         return not attention.score.needs_coverage and not isinstance(attention.score, LocalM)
 
+    @staticmethod
+    def looks_up(model: RecurrentTranslator, tokens: int) -> bool:
+        """Whether so many tokens are worth multiplying the whole vocabulary beforehand."""
+        return worth_a_table(model.decoder.layers, model.target_embedding.table.weight, tokens)
+
     def start(self, source: Int[Tensor, "A S"], keep: Bool[Tensor, "A S"], eye: Eye | None = None) -> QuickState:
-        """Read the source, as the reference does."""
-        state = self.model.start(source, keep, eye)
+        """Read the source, as the reference does; what was read is in full, however short the products were."""
+        with computing_in("bf16" if self.short and eye is None else "fp32"):
+            encoded = self.model.encoder(self.model.source_embedding(source), keep, eye)
+        state = self.model.begin(encoded)
         return QuickState(state.cells, state.memory, state.fed)
 
     def step(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye | None = None) -> Stepped[QuickState]:

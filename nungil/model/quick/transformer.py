@@ -21,13 +21,13 @@ PLACES = 512  # positions whose waves are kept; those beyond are computed when t
 
 
 class QuickTransformer:
-    """Made for one search, and let go of after it. Whoever brings an eye is shown the reference."""
+    """Made of the weights as they are. Whoever brings an eye is shown the reference."""
 
     def __init__(self, model: TransformerTranslator, kind: torch.dtype | None = None) -> None:
         self.model = model
         self.readers = [QuickEncoderBlock(block, kind) for block in _blocks(model.encoder.blocks, EncoderBlock)]
         self.writers = [QuickDecoderBlock(block, kind) for block in _blocks(model.blocks, DecoderBlock)]
-        self.output = Product.of(model.output)  # in full, as in the reference
+        self.output = Product.of(model.output, kind=kind)
         self.waves = sinusoids(0, PLACES, model.settings.width, model.output.weight)
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
