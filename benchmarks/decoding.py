@@ -59,6 +59,7 @@ class Contestant:
 CONTESTANTS = (
     Contestant("nungil", "nungil", ("transformer", "lstm"), compute="fp32"),
     Contestant("nungil, bf16", "nungil", ("transformer", "lstm"), compute="bf16"),
+    Contestant("nungil, int8", "nungil", ("transformer", "lstm"), compute="int8"),
     Contestant("Eole 0.6.4", "eole", ("transformer", "lstm")),
     Contestant("JoeyNMT 2.3.0", "joeynmt"),
     Contestant("transformers 5.22", "transformers"),

@@ -23,8 +23,8 @@ from nungil.model.products import computing_in
 from nungil.model.quick.build import Ready
 
 Ids = Sequence[int]
-SENTENCES = 128  # that are searched for together: with more, those of unlike length have more padding between them
-ROWS = 320  # hypotheses of them all; with more, what they remember leaves the processor's cache
+SENTENCES = 256  # that are searched for together: with more, those of unlike length have more padding between them
+ROWS = 500  # hypotheses of them all; with fewer, what every step takes besides its products counts for more
 POSITIONS = 8_192  # of sources, padding included
 MANY = 64  # hypotheses from which on it pays to make a model ready for them
 

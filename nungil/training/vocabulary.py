@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from nungil.model.products import product_type
+from nungil.model.quick.product import Product
 
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
 PIECE = 2**22  # scores in a piece; half of it and twice of it are slower
@@ -51,16 +52,16 @@ class _VocabularyLoss(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         learns = any(ctx.needs_input_grad[:3])
         kind = product_type(weight.dtype)
-        short_features, short_weight = features.to(kind), weight.to(kind)
+        score, short_features = Product(weight, bias, kind), features.to(kind)
+        give_back = Product(weight.t(), None, kind) if learns else score
         features = features.to(weight.dtype)
         total, plain, hits = (weight.new_zeros(()) for _ in range(3))
         mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # of a word's scores, without them
         grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
-        bias_short, room = bias.to(kind), _room(features, weight, kind)
+        room = _room(features, weight)
         for rows in _pieces(len(features), len(weight)):
-            scores_nV, shares_nV = (part[: len(right[rows])] for part in room)
-            torch.mm(short_features[rows], short_weight.t(), out=scores_nV).add_(bias_short)  # addmm is slower
-            shares_nV.copy_(scores_nV)
+            scores_nV = score(short_features[rows])
+            shares_nV = room[: len(scores_nV)].copy_(scores_nV)
             wanted, top = shares_nV.gather(1, right[rows, None])[:, 0], shares_nV.amax(dim=-1)
             torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
             log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
@@ -73,7 +74,7 @@ class _VocabularyLoss(torch.autograd.Function):
                 shares_nV[torch.arange(len(top)), right[rows]] -= 1 - smoothing
                 grads[2].add_(shares_nV.sum(dim=0))
                 short_shares = shares_nV if kind == weight.dtype else scores_nV.copy_(shares_nV)
-                grads[0][rows] = short_shares @ short_weight
+                grads[0][rows] = give_back(short_shares)
                 _add_product(grads[1], short_shares.t(), short_features[rows])
         total -= smoothing * mean.sum()
         if learns and smoothing:
@@ -122,10 +123,9 @@ def _subtract_even_share(grads: list[Tensor], features: Tensor, weight: Tensor, 
     grads[2] -= share * len(features)
 
 
-def _room(features: Tensor, weight: Tensor, kind: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Where the scores and the shares of every piece are written, one after the other: new memory is slow memory."""
-    size = min(len(features), _step(len(weight))), len(weight)
-    return features.new_empty(size, dtype=kind), weight.new_empty(size)
+def _room(features: Tensor, weight: Tensor) -> Tensor:
+    """Where the shares of every piece are written, one after the other: new memory is slow memory."""
+    return weight.new_empty(min(len(features), _step(len(weight))), len(weight))
 
 
 def _pieces(words: int, vocabulary: int) -> Iterator[slice]:

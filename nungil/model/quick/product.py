@@ -99,12 +99,12 @@ class _Whole:
     def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
         largest_N1 = _largest(inputs)
         whole_NI = (inputs * (LARGEST / largest_N1)).add_(ZERO + 0.5).to(torch.uint8)  # which rounds down
-        made_NO = torch.ops.onednn.qlinear_pointwise(
+        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(
             *(whole_NI, 1 / LARGEST, ZERO, self.weight, self.measure_O, self.zeros_O),
             *(None, 1.0, 0, torch.float32, "none", [], ""),
         )
-        made = torch.addcmul(self.bias, made_NO, largest_N1)
-        return made.relu_() if relu else made
+        torch.addcmul(self.bias, made_NO, largest_N1, out=made_NO)
+        return made_NO.relu_() if relu else made_NO
 
 
 def _largest(rows: Float[Tensor, "N I"]) -> Float[Tensor, "N 1"]:
