@@ -10,6 +10,7 @@ from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
 from nungil.model.products import computing_in
 from nungil.text.tokenizers.base import SOS
+from nungil.training import precision
 from nungil.training.losses import classification_loss, translation_loss
 from nungil.training.precision import measure
 from nungil.training.vocabulary import vocabulary_loss
@@ -25,10 +26,10 @@ def loss_of(model):
     return translation_loss(model, batch, 0.1)
 
 
-def gradient_of(model, precision):
+def gradient_of(model, kind):
     """The loss, and all gradients in one row."""
     model.zero_grad()
-    with computing_in(precision):
+    with computing_in(kind):
         loss = loss_of(model)
     loss.total.backward()
     assert loss.total.dtype == torch.float32
@@ -54,6 +55,14 @@ def test_the_loss_over_a_vocabulary_is_summed_in_single_precision():
         rounded = vocabulary_loss(features.bfloat16(), weight, bias, right, 0.1)
     assert rounded.total.dtype == torch.float32
     assert rounded.total.item() == pytest.approx(exact.total.item(), rel=2e-3)
+
+
+def test_few_shapes_are_kept_from_the_first_product_on(monkeypatch):
+    happened, ones = [], torch.ones
+    monkeypatch.setattr(precision, "keep_few_shapes", lambda: happened.append("few shapes"))
+    monkeypatch.setattr(torch, "ones", lambda *size: happened.append("a matrix") or ones(*size))
+    measure()
+    assert happened[:2] == ["few shapes", "a matrix"]
 
 
 def test_the_faster_one_is_chosen():

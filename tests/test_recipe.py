@@ -372,6 +372,11 @@ def test_a_metric_for_the_other_task_is_refused_with_the_model():
     with pytest.raises(ConfigError) as caught:
         plan_of(task="classify", training={"metric": "chrf"})
     assert caught.value.mistakes == ("[training] metric: chrf is not for data to classify; there is accuracy, loss",)
+    with pytest.raises(ConfigError) as caught:
+        plan_of(task="classify", training={"agreement": 5})
+    assert caught.value.mistakes == (
+        "[training] agreement: is for translators, but the data is to classify; leave it out",
+    )
     assert plan_of(task="classify", training={"metric": "loss"}).training.metric == "loss"
 
 

@@ -94,6 +94,8 @@ def test_a_rate_is_never_below_zero_nor_above_the_highest_and_has_one_peak(shape
 
 # The losses
 
+COVERAGE = {"score": {"name": "coverage", "size": 8}, "coverage_loss": 3.0}
+
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
 def test_cross_entropy_and_its_gradient_are_those_of_torch(smoothing):
@@ -143,7 +145,7 @@ def _narrow(batch: PairBatch, row: int) -> PairBatch:
 
 def test_the_coverage_loss_is_added_where_the_score_is_coverage_and_not_reported():
     batch = pair_batch_of()
-    model = recurrent(score={"name": "coverage", "size": 8}, coverage_loss=3.0)
+    model = recurrent(**COVERAGE)
     loss = translation_loss(model, batch)
     weights = model(batch.source, batch.source_keep, batch.target_in).weights
     again = coverage_loss(weights)[batch.target_keep].sum().item()
@@ -151,6 +153,32 @@ def test_the_coverage_loss_is_added_where_the_score_is_coverage_and_not_reported
     assert loss.total.item() == pytest.approx(loss.plain + 3.0 * again, rel=1e-12)
     without = translation_loss(recurrent(coverage_loss=3.0), batch)
     assert without.total.item() == without.plain
+
+
+@pytest.mark.parametrize("make", [recurrent, transformer])
+def test_who_reads_twice_alike_loses_as_much_as_who_reads_once(make):
+    batch, model = pair_batch_of(), make(**COVERAGE if make is recurrent else {})
+    once, twice = translation_loss(model, batch, 0.1), translation_loss(model, batch, 0.1, agreement=5.0)
+    assert twice.total.item() == pytest.approx(once.total.item(), rel=1e-12)
+    assert twice[1:] == pytest.approx(once[1:], rel=1e-12)
+
+
+def test_what_was_dropped_in_one_reading_only_tells_them_apart():
+    batch, model = pair_batch_of(), transformer(dropout=0.4).train()
+
+    def loss(agreement):
+        torch.manual_seed(7)
+        return translation_loss(model, batch, 0.1, agreement)
+
+    little, much = loss(1e-9), loss(2.0)
+    torch.manual_seed(7)
+    both = PairBatch(*(torch.cat([side, side]) for side in batch))
+    features = model(both.source, both.source_keep, both.target_in).features[both.target_keep]
+    first, second = model.logits(features).log_softmax(dim=-1).chunk(2)
+    apart = ((first.exp() - second.exp()) * (first - second)).sum().item() / 2
+    assert apart > 1.0
+    assert much.total.item() - little.total.item() == pytest.approx(2.0 * apart / 2, rel=1e-6)
+    assert (much.plain, much.right, much.predictions) == (little.plain, little.right, sum(TARGET_LENGTHS))
 
 
 def test_the_loss_of_a_classifier_is_over_texts():

@@ -124,7 +124,7 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
 
 
 def refuse_other_task(recipe: Recipe, task: Task) -> None:
-    """Refuse a model or a metric that is not for this task; this needs no more than a look at the files."""
+    """Refuse what is not for this task; this needs no more than a look at the files."""
     mistakes = []
     if task == "classify" and isinstance(recipe.model, RecurrentSettings):
         mistakes.append(f"model: {recipe.model.kind} translates, but the data is to classify")
@@ -133,6 +133,8 @@ def refuse_other_task(recipe: Recipe, task: Task) -> None:
     metric = recipe.training.metric
     if metric is not None and metric not in METRICS[task]:
         mistakes.append(f"[training] metric: {metric} is not for data to {task}; there is {', '.join(METRICS[task])}")
+    if task == "classify" and recipe.training.agreement:
+        mistakes.append("[training] agreement: is for translators, but the data is to classify; leave it out")
     if mistakes:
         raise ConfigError("recipe", mistakes)
 
