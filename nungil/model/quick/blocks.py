@@ -18,17 +18,17 @@ class Places:
     """Where the real tokens of a batch stand. Padding is there only while sentences are looked at, in no product."""
 
     def __init__(self, keep: Bool[Tensor, "B S"]) -> None:
-        self.sentences, self.count = len(keep), keep.numel()
-        self.full = bool(keep.all())
+        self.sentences, self.full = len(keep), bool(keep.all())
         self.real = keep.flatten().nonzero()[:, 0]
+        self.nearest = (keep.flatten().cumsum(0) - 1).clamp_(min=0)  # the real one at each place, or one before it
 
     def gather(self, rows: Float[Tensor, "N X"]) -> Float[Tensor, "R X"]:
         """Those of real tokens."""
         return rows if self.full else rows.index_select(0, self.real)
 
     def spread(self, rows: Float[Tensor, "R X"]) -> Float[Tensor, "N X"]:
-        """Rows of real tokens at their places, and zeros between them."""
-        return rows if self.full else rows.new_zeros(self.count, rows.shape[1]).index_copy_(0, self.real, rows)
+        """Rows of real tokens at their places. Between them stands some other row, which nobody looks at."""
+        return rows if self.full else rows.index_select(0, self.nearest)
 
 
 class QuickAttention:
