@@ -9,6 +9,7 @@ from nungil.decoding import native
 from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
 from nungil.model.products import computing_in
+from nungil.model.quick.build import quick
 from nungil.text.tokenizers.base import SOS
 from nungil.training import precision
 from nungil.training.losses import classification_loss, translation_loss
@@ -71,10 +72,21 @@ def test_the_faster_one_is_chosen():
     assert found.precision == ("bf16" if found.ratio >= 1.3 else "fp32")
 
 
-@pytest.mark.parametrize("many", [False, True])
+def test_the_agreement_of_two_readings_is_summed_in_single_precision():
+    features, weight, bias = torch.randn(50, 16), 0.1 * torch.randn(900, 16), torch.randn(900)
+    right = torch.randint(900, (25,)).repeat_interleave(2)
+    exact = vocabulary_loss(features, weight, bias, right, 0.1, agreement=5.0)
+    with computing_in("bf16"):
+        rounded = vocabulary_loss(features, weight, bias, right, 0.1, agreement=5.0)
+    assert rounded.total.dtype == torch.float32
+    assert rounded.total.item() == pytest.approx(exact.total.item(), rel=2e-3)
+    assert rounded.total.item() != torch.tensor(rounded.total.item()).bfloat16().item()
+
+
+@pytest.mark.parametrize(("kind", "many"), [("bf16", False), ("bf16", True), ("int8", True)])
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("name", [name for name in MODELS if is_translator(MODELS[name]())])
-def test_a_search_in_bfloat16_finds_log_probabilities_that_the_model_gives(name, beam, many, monkeypatch):
+def test_a_short_search_finds_log_probabilities_that_the_model_gives(name, beam, kind, many, monkeypatch):
     """What is found may differ at near-ties, so it is held to what single precision makes of the same sentence."""
     monkeypatch.setattr(native, "MANY", 1 if many else 10**6)
     model = MODELS[name]().float().eval()
@@ -82,11 +94,20 @@ def test_a_search_in_bfloat16_finds_log_probabilities_that_the_model_gives(name,
         parameter.data.mul_(0.5)
     source, keep = source_batch()
     sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
-    settings = SearchSettings(beam=beam, shortest=4, longest=4, precision="bf16")
+    settings = SearchSettings(beam=beam, shortest=4, longest=4, precision=kind)
     for (found,), ids in zip(Native(model).search(sources, [4] * len(sources), settings), sources, strict=True):
         put_in = torch.tensor([[SOS, *found.ids]])
         with torch.inference_mode():
             features = model(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.bool), put_in).features
             exact = model.logits(features).log_softmax(dim=-1)[0, range(4), found.ids]
         assert found.log_probabilities[:4] == pytest.approx(exact.tolist(), abs=0.1)
-        assert found.log_probabilities[:4] != exact.tolist()  # it was not computed in single precision after all
+        if kind == "bf16" or quick(model) is not None:
+            assert found.log_probabilities[:4] != pytest.approx(exact.tolist(), abs=1e-6)  # it was not in full
+
+
+def test_few_sentences_are_searched_for_in_full_where_whole_numbers_were_asked_for():
+    model, sources = MODELS["transformer"]().float().eval(), [[5, 6, 7], [8, 9]]
+    full, whole = (
+        Native(model).search(sources, [4] * 2, SearchSettings(beam=2, precision=kind)) for kind in ("fp32", "int8")
+    )
+    assert whole == full

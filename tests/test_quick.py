@@ -1,5 +1,7 @@
 """The quick translators equal the models they are made of, step by step, alone, together and in a beam."""
 
+import copy
+
 import pytest
 import torch
 from small_models import TARGET, TRANSLATORS, B, recurrent, source_batch, target_batch, transformer
@@ -8,7 +10,7 @@ from torch import nn
 from nungil.decoding import native
 from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
-from nungil.model.quick import build
+from nungil.model.quick import build, product
 from nungil.model.quick.build import Ready, quick
 from nungil.model.quick.product import Product
 from nungil.text.tokenizers.base import SOS
@@ -189,6 +191,23 @@ def test_it_is_kept_until_a_weight_changes_or_it_is_wanted_otherwise():
     assert ready.made_for("fp32", many) is None
 
 
+def test_a_change_that_leaves_every_sum_is_seen_too():
+    model = transformer().eval()
+    ready = Ready(model)
+    first = ready.made_for("fp32", 0)
+    with torch.no_grad():
+        model.output.weight.copy_(model.output.weight.flip(0))
+    assert ready.made_for("fp32", 0) is not first
+
+
+def test_who_was_made_ready_can_be_copied():
+    ready = Ready(transformer().float().eval())
+    ready.made_for("fp32", 0)
+    other = copy.deepcopy(ready)
+    assert other.model is not ready.model
+    assert other.made_for("fp32", 0) is not None
+
+
 @pytest.mark.parametrize("fused", [False, True])
 def test_what_has_learned_since_is_made_ready_anew(fused, monkeypatch):
     monkeypatch.setattr(native, "MANY", 1)
@@ -210,11 +229,11 @@ def test_a_product_is_that_of_its_layers_side_by_side(kind, bias):
     layers = [nn.Linear(5, width, bias=bias).to(kind) for width in (3, 7)]
     inputs, others = torch.randn(4, 5, dtype=kind), torch.randn(4, 10, dtype=kind)
     with torch.inference_mode():
-        expected, product = torch.cat([layer(inputs) for layer in layers], dim=1), Product.of(*layers)
-        torch.testing.assert_close(product(inputs), expected)
-        torch.testing.assert_close(product(inputs, relu=True), expected.relu())
-        torch.testing.assert_close(product.plus(inputs, others), expected + others)
-        assert (product(inputs) < 0).any()
+        expected, ready = torch.cat([layer(inputs) for layer in layers], dim=1), Product.of(*layers)
+        torch.testing.assert_close(ready(inputs), expected)
+        torch.testing.assert_close(ready(inputs, relu=True), expected.relu())
+        torch.testing.assert_close(ready.plus(inputs, others), expected + others)
+        assert (ready(inputs) < 0).any()
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -224,14 +243,24 @@ def test_a_product_of_whole_numbers_is_near_and_measures_every_row_by_itself(bia
     with torch.inference_mode():
         layers[0].weight[3] = 0.0
         layers[1].weight *= 1e3
-        exact, product = torch.cat([layer(inputs) for layer in layers], dim=1), Product.of(*layers, kind=torch.int8)
-        found = product(inputs)
+        exact, ready = torch.cat([layer(inputs) for layer in layers], dim=1), Product.of(*layers, kind=torch.int8)
+        found = ready(inputs)
         unit = inputs.norm(dim=1)[:, None] * torch.cat([layer.weight.norm(dim=1) for layer in layers])
         assert ((found - exact).abs() <= 0.01 * unit + 1e-6).all()
         assert not torch.allclose(found, exact, rtol=1e-5)
         assert torch.equal(found[3], exact[3])  # of a row of nothing, the bias is left
-        torch.testing.assert_close(product(inputs, relu=True), found.relu(), rtol=0, atol=0)
-        torch.testing.assert_close(product.plus(inputs, others), found + others, rtol=0, atol=0)
+        torch.testing.assert_close(ready(inputs, relu=True), found.relu(), rtol=0, atol=0)
+        torch.testing.assert_close(ready.plus(inputs, others), found + others, rtol=0, atol=0)
+
+
+def test_without_vnni_weights_are_small_enough_that_no_sum_overflows(monkeypatch):
+    monkeypatch.setattr(product, "has_wide_sums", lambda: False)
+    layer, inputs = nn.Linear(50, 3, bias=False), torch.full((4, 50), 0.7)
+    with torch.inference_mode():
+        layer.weight.fill_(0.3)
+        ready = Product.of(layer, kind=torch.int8)
+        assert 2 * 255 * 0.3 / ready.multiply.measure_O.max() < 2**15  # two of the largest products, in sixteen bits
+        torch.testing.assert_close(ready(inputs), layer(inputs), rtol=0.01, atol=0)
 
 
 def test_without_onednn_whole_numbers_are_not_used(monkeypatch):

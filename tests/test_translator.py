@@ -12,6 +12,8 @@ from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
 from nungil.errors import ConfigError, UsageError
 from nungil.inspection.record import AttentionRecord
+from nungil.model.quick import build
+from nungil.model.quick.build import quick
 from nungil.pipeline import load
 from nungil.pipeline.joining import joined_links
 from nungil.pipeline.translator import copied
@@ -41,6 +43,18 @@ def test_the_score_is_the_mean_of_the_logarithms_of_its_probabilities(translator
             assert len(each.probabilities) == len(each.tokens) + each.finished
             mean = sum(map(math.log, each.probabilities)) / len(each.probabilities)
             assert each.score == pytest.approx(mean, abs=1e-9)
+
+
+def test_the_model_is_made_ready_once_for_many_calls_and_not_kept_while_it_learns(translator, monkeypatch):
+    made = []
+    monkeypatch.setattr(build, "quick", lambda *given: made.append(quick(*given)) or made[-1])
+    many = TEXTS * 30
+    first, again = (translator.translate(many, beam=1, longest=5) for _ in range(2))
+    assert (len(made), first) == (1, again)
+    translator.model.train()
+    for count in (2, 3):
+        assert translator.translate(many, beam=1, longest=5) == first
+        assert len(made) == count
 
 
 def test_draws_are_repeatable_and_differ_by_seed(translator):

@@ -24,6 +24,7 @@ from nungil.model.quick.build import Ready
 
 Ids = Sequence[int]
 SENTENCES = 256  # that are searched for together: with more, those of unlike length have more padding between them
+DRAWN = 128  # the same, where tokens are drawn: what is drawn depends on it
 ROWS = 500  # hypotheses of them all; with fewer, what every step takes besides its products counts for more
 POSITIONS = 8_192  # of sources, padding included
 MANY = 64  # hypotheses from which on it pays to make a model ready for them
@@ -126,7 +127,7 @@ def batch_size(sentences: int, settings: SearchSettings) -> int:
     What is drawn depends on the batch, and should not depend on the threads: there, batches are always as large.
     """
     if settings.sample:
-        return SENTENCES
+        return DRAWN
     return even_rows(sentences, max(1, min(SENTENCES, ROWS // settings.beam)), _SHARED.threads)
 
 

@@ -238,8 +238,10 @@ class Translator(TranslatorInsight):
         longest = [self._longest(ids, settings) for ids in sources]
         if any(prefixes):
             longest = [max(most, len(prefix)) for most, prefix in zip(longest, prefixes, strict=True)]
+        learning = self.model.training  # what is made ready of it now will not be of use again
+        engine = self.engine or (Native(self.model) if learning else self._native)
         with evaluating(self.model):
-            return (self.engine or self._native).search(sources, longest, settings, prefixes if any(prefixes) else None)
+            return engine.search(sources, longest, settings, prefixes if any(prefixes) else None)
 
     @cached_property
     def _native(self) -> Native:

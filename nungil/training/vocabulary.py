@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from nungil.model.products import product_type
+from nungil.model.products import in_full, product_type
 from nungil.model.quick.product import Product
 
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
@@ -47,46 +47,61 @@ def vocabulary_loss(
 
 class _VocabularyLoss(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, right: Tensor, smoothing: float, agreement: float
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
+        right, smoothing, agreement = given
         learns = any(ctx.needs_input_grad[:3])
-        kind = product_type(weight.dtype)
-        score, short_features = Product(weight, bias, kind), features.to(kind)
-        give_back = Product(weight.t(), None, kind) if learns else score
-        features = features.to(weight.dtype)
-        total, plain, hits = (weight.new_zeros(()) for _ in range(3))
-        mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # of a word's scores, without them
-        grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
-        room = _room(features, weight)
-        for rows in _pieces(len(features), len(weight)):
-            scores_nV = score(short_features[rows])
-            shares_nV = room[: len(scores_nV)].copy_(scores_nV)
-            wanted, top = shares_nV.gather(1, right[rows, None])[:, 0], shares_nV.amax(dim=-1)
-            torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
-            log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
-            plain += (log_mass - wanted).sum()
-            total += (log_mass - (1 - smoothing) * wanted).sum()
-            hits += (wanted == top).sum()
-            if agreement:
-                total += agreement * _disagreement(scores_nV, shares_nV, log_mass, agreement if learns else 0.0)
-            if learns:
-                shares_nV[torch.arange(len(top)), right[rows]] -= 1 - smoothing
-                grads[2].add_(shares_nV.sum(dim=0))
-                short_shares = shares_nV if kind == weight.dtype else scores_nV.copy_(shares_nV)
-                grads[0][rows] = give_back(short_shares)
-                _add_product(grads[1], short_shares.t(), short_features[rows])
-        total -= smoothing * mean.sum()
-        if learns and smoothing:
-            _subtract_even_share(grads, features, weight, smoothing / len(weight))
+        asked = _Asked(right, smoothing, agreement, product_type(weight.dtype), learns)
+        with in_full():  # only products are short, and they are asked for
+            summed, grads = _through_pieces(features, weight, bias, asked)
         ctx.save_for_backward(*grads)
-        ctx.mark_non_differentiable(plain, hits)
-        return total, plain, hits
+        ctx.mark_non_differentiable(summed.plain, summed.right)
+        return summed
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         return *(grad * upstream for grad in ctx.saved_tensors), None, None, None
+
+
+class _Asked(NamedTuple):
+    right: Int[Tensor, " N"]
+    smoothing: float
+    agreement: float
+    kind: torch.dtype  # of products
+    learns: bool
+
+
+def _through_pieces(features: Tensor, weight: Tensor, bias: Tensor, asked: _Asked) -> tuple[Summed, list[Tensor]]:
+    """The loss and, for who learns, its gradients by features, weight and bias; piece by piece."""
+    right, smoothing, agreement, kind, learns = asked
+    score, short_features = Product(weight, bias, kind), features.to(kind)
+    give_back = Product(weight.t(), None, kind) if learns else score
+    features = features.to(weight.dtype)
+    total, plain, hits = (weight.new_zeros(()) for _ in range(3))
+    mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # of a word's scores, without them
+    grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
+    room = _room(features, weight)
+    for rows in _pieces(len(features), len(weight)):
+        scores_nV = score(short_features[rows])
+        shares_nV = room[: len(scores_nV)].copy_(scores_nV)
+        wanted, top = shares_nV.gather(1, right[rows, None])[:, 0], shares_nV.amax(dim=-1)
+        torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
+        log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
+        plain += (log_mass - wanted).sum()
+        total += (log_mass - (1 - smoothing) * wanted).sum()
+        hits += (wanted == top).sum()
+        if agreement:
+            total += agreement * _disagreement(scores_nV, shares_nV, log_mass, agreement if learns else 0.0)
+        if learns:
+            shares_nV[torch.arange(len(top)), right[rows]] -= 1 - smoothing
+            grads[2].add_(shares_nV.sum(dim=0))
+            short_shares = shares_nV if kind == weight.dtype else scores_nV.copy_(shares_nV)
+            grads[0][rows] = give_back(short_shares)
+            _add_product(grads[1], short_shares.t(), short_features[rows])
+    total -= smoothing * mean.sum()
+    if learns and smoothing:
+        _subtract_even_share(grads, features, weight, smoothing / len(weight))
+    return Summed(total, plain, hits), grads
 
 
 def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight: float) -> Tensor:

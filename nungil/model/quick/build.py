@@ -40,11 +40,20 @@ class Ready:
         asked = precision, lookup, self.model.training, _weights_as_they_are(self.model)
         kept = self._kept
         if kept is None or kept[0] != asked:
+            self._kept = None  # before there are two of them
             kept = self._kept = asked, quick(self.model, precision, tokens)
         return kept[1]
 
+    def __reduce__(self) -> tuple[type["Ready"], tuple[object]]:
+        """A copy makes its own: what lies as oneDNN reads it cannot be copied."""
+        return Ready, (self.model,)
+
 
 def _weights_as_they_are(model: nn.Module) -> Hashable:
-    """Other numbers after a change of weights. torch counts changes, but not those of its fused optimizers."""
+    """Other numbers after a change of weights. torch counts changes, but not those of fused optimizers: hence sums."""
     with torch.inference_mode():
-        return tuple((weight.data_ptr(), float(weight.sum())) for weight in model.parameters())
+        return tuple((weight.data_ptr(), _changes(weight), float(weight.sum())) for weight in model.parameters())
+
+
+def _changes(weight: nn.Parameter) -> int:
+    return 0 if weight.is_inference() else weight._version

@@ -1,6 +1,7 @@
 """Product: a linear layer whose weights are made ready once for the products of a whole search."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 # Sizes   N rows   I width of an input   O width of an output
 Multiply = Callable[[Float[Tensor, "N I"], bool], Float[Tensor, "N O"]]
 LARGEST = 127  # of a whole number of eight bits, either way
+LESS = 63  # of a weight, where two products are added up in sixteen bits, as they are without VNNI
 ZERO = 128  # what stands for nothing where inputs are counted from 0 to 255
 LEAST = 1e-30  # a row of nothing has no largest number to be measured by
 
@@ -44,7 +46,7 @@ class Product:
 
 
 def _made_ready(weight: Tensor, bias: Tensor | None, kind: torch.dtype | None) -> Multiply:
-    """The quickest way to multiply by these weights in this type. A type that there is no such way for is not used."""
+    """The quickest way to multiply by these weights in this type. Without oneDNN there are no whole numbers."""
     kind = kind if kind is not None and weight.dtype == torch.float32 else weight.dtype
     known = lays_out(weight, kind)
     if kind == torch.int8:
@@ -58,7 +60,14 @@ def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
         return False
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
-    return kind != torch.bfloat16 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    if kind == torch.bfloat16:
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return kind in (torch.float32, torch.int8)
+
+
+def has_wide_sums() -> bool:
+    """Whether products of whole numbers are added up in 32 bits (VNNI)."""
+    return bool(torch.cpu._is_vnni_supported())
 
 
 class _AsItIs:
@@ -90,7 +99,7 @@ class _Whole:
     """oneDNN's, of whole numbers of eight bits: each row, of weights and of inputs, is measured by its own largest."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        self.measure_O = _largest(weight)[:, 0] / LARGEST
+        self.measure_O = _largest(weight)[:, 0] / (LARGEST if has_wide_sums() else LESS)
         whole_OI = (weight / self.measure_O[:, None]).round().to(torch.int8)
         self.weight = torch.ops.onednn.qlinear_prepack(whole_OI, None)
         self.zeros_O = torch.zeros(len(weight), dtype=torch.int8)
@@ -99,10 +108,9 @@ class _Whole:
     def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
         largest_N1 = _largest(inputs)
         whole_NI = (inputs * (LARGEST / largest_N1)).add_(ZERO + 0.5).to(torch.uint8)  # which rounds down
-        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(
-            *(whole_NI, 1 / LARGEST, ZERO, self.weight, self.measure_O, self.zeros_O),
-            *(None, 1.0, 0, torch.float32, "none", [], ""),
-        )
+        of_inputs, of_weights = (whole_NI, 1 / LARGEST, ZERO), (self.weight, self.measure_O, self.zeros_O)
+        of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more
+        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(*of_inputs, *of_weights, *of_results)
         torch.addcmul(self.bias, made_NO, largest_N1, out=made_NO)
         return made_NO.relu_() if relu else made_NO
 

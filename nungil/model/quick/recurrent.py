@@ -12,7 +12,7 @@ from nungil.model.cells import CellState
 from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
 from nungil.model.products import computing_in
 from nungil.model.quick.cells import QuickLayers, worth_a_table
-from nungil.model.quick.product import Product
+from nungil.model.quick.product import Product, lays_out
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.results import Stepped
 
@@ -46,7 +46,8 @@ class QuickRecurrent:
     """Made of the weights as they are, where that `suits`. With `lookup`, all tokens are multiplied beforehand."""
 
     def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, lookup: bool = False) -> None:
-        self.model, self.decoder, self.short = model, model.decoder, kind is not None
+        self.model, self.decoder = model, model.decoder
+        self.short = kind is not None and lays_out(model.output.weight, torch.bfloat16)
         self.layers = QuickLayers(model.decoder.layers, model.target_embedding.table.weight, kind, lookup)
         readout = getattr(model.decoder, "readout", None)
         combine = readout.combine if isinstance(readout, Readout) else None
