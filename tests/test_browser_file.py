@@ -17,6 +17,7 @@ from nungil.inspection.picture import Picture
 from nungil.inspection.record import AttentionMap, AttentionRecord
 from nungil.inspection.saving import to_csv
 from nungil.inspection.steps import Candidate, Step
+from nungil.pipeline.classifier import told_by_both
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY)]
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "@@DATA@@", "<!--", "\u2028", "a&b", "'\"\\", "\x1b\n"]
@@ -216,6 +217,17 @@ def test_a_second_reader_that_no_map_is_of_is_owned_up_to(shown):
     assert told in page.inner_text("#map .notes")
     alone = shown(to_page(replace(record, readers="")))
     assert "Readers" not in alone.inner_text("#map .notes")
+
+
+def test_who_decided_is_told_in_korean_too(shown):
+    told = told_by_both(0.25, 0.75)
+    record = AttentionRecord(["눈이"], ["snow"], [AttentionMap("pooling", 0, np.array([[[1.0]]]))], readers=told)
+    page = shown(to_page(record))
+    assert told in page.inner_text("#map .notes")
+    page.click("[data-switch=language-ko]")
+    assert "이 맵의 어텐션이 준 확률은 0.25, 맵에 나타나지 않는 n-그램이 준 확률은 0.75입니다." in page.inner_text(
+        "#map .notes"
+    )
 
 
 def test_parts_that_need_a_model_are_not_there_or_say_so(shown):

@@ -102,7 +102,11 @@ def _readers(found: Classified, label: int) -> str:
     """Who decided, where the map is of one of two readers."""
     if found.deep is None or found.wide is None:
         return ""
-    deep, wide = (float(one.softmax(dim=-1)[0, label]) for one in (found.deep, found.wide))
+    return told_by_both(*(float(one.softmax(dim=-1)[0, label]) for one in (found.deep, found.wide)))
+
+
+def told_by_both(deep: float, wide: float) -> str:
+    """What each reader gives the label; the page knows this sentence, and has it in Korean too."""
     return (
         f"the label is by the mean of two. Attention, of which this map is, gives it a probability of {deep:.2f}; "
         f"n-grams, which no map shows, {wide:.2f}."

@@ -121,6 +121,10 @@ const SAID = {
 
   noteReading: ["Reading", "읽는 법"],
   noteReaders: ["Readers", "독자"],
+  readersTold: [
+    "the label is by the mean of two. Attention, of which this map is, gives it a probability of {deep}; n-grams, which no map shows, {wide}.",
+    "라벨은 둘의 평균으로 정해집니다. 이 맵의 어텐션이 준 확률은 {deep}, 맵에 나타나지 않는 n-그램이 준 확률은 {wide}입니다.",
+  ],
   noteMerging: ["Merging", "합치기"],
   noteColours: ["Colours", "색"],
   noteNever: ["Never looked at", "보지 않은 단어"],

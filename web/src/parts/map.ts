@@ -14,6 +14,7 @@ import { Bars } from "./bars";
 
 const OFTEN = 2;
 const LITTLE = 0.05;
+const READERS = /^the label is by the mean of two\. .* (\d\.\d\d); .* (\d\.\d\d)\.$/; // as nungil tells it
 
 export class MapPart implements Part {
   readonly element = section("map");
@@ -200,9 +201,15 @@ export function notes(view: View): [string, string][] {
   }
   found.push([say("noteReading"), `${readingOf(view)}${view.signed || view.lens !== "raw" ? "" : `; ${sumsOf(view)}`}`]);
   found.push([say("noteMerging"), view.merge === UNMERGED ? say("unmerged") : view.merge === MERGED ? say("merged") : view.merge]);
-  if (view.kind === "pooling" && state.look?.readers) found.push([say("noteReaders"), visible(state.look.readers)]);
+  if (view.kind === "pooling" && state.look?.readers) found.push([say("noteReaders"), readersOf(state.look.readers)]);
   if (view.kind === "cross" && view.lens === "raw" && view.reading !== INPUT && state.look && state.gaze) found.push(...coverageNotes());
   return found;
+}
+
+/** Who decided, in the language of the page. What another program has written stands as it is. */
+function readersOf(told: string): string {
+  const [, deep, wide] = READERS.exec(told) ?? [];
+  return deep !== undefined && wide !== undefined ? say("readersTold", { deep, wide }) : visible(told);
 }
 
 function readingOf(view: View): string {
