@@ -29,7 +29,7 @@ class TrainingSettings(Settings):
         ge=0,
         le=100,
         description="Translators read every sentence twice, each time with other parts dropped, and this weighs how "
-        "far the two readings differ: twice the time, less learned by heart (R-Drop, Liang 2021); 0: read once.",
+        "far the two readings differ: it takes twice as long (R-Drop, Liang 2021); by default they read once.",
     )
     recut: float | None = Field(
         None,
