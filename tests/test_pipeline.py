@@ -85,8 +85,8 @@ def test_batches_hold_each_wanted_text_once_the_longest_first(monkeypatch):
 def test_all_threads_have_work_until_the_end(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     greedy, beam = SearchSettings(beam=1), SearchSettings(beam=5)
-    assert [batch_size(sentences, greedy) for sentences in (0, 1, 7, 384, 385, 1_000)] == [1, 1, 3, 128, 65, 112]
-    assert [batch_size(sentences, beam) for sentences in (7, 192, 193)] == [3, 64, 33], "five rows for each sentence"
+    assert [batch_size(sentences, greedy) for sentences in (0, 1, 7, 768, 769, 1_000)] == [1, 1, 3, 256, 129, 167]
+    assert [batch_size(sentences, beam) for sentences in (7, 300, 301)] == [3, 100, 51], "five rows for each sentence"
     drawn = SearchSettings(sample=True)
     assert [batch_size(sentences, drawn) for sentences in (7, 385)] == [128, 128], "what is drawn is the same anywhere"
 

@@ -75,14 +75,13 @@ def translator(tmp_path_factory, data):
     return out, found
 
 
-def test_who_is_to_agree_with_himself_learns_otherwise_and_it_is_said(data, tmp_path):
+def test_who_is_to_agree_with_himself_learns_otherwise(data, tmp_path):
     weights = []
     for agreement in (0, 5):
         out = tmp_path / str(agreement)
         chosen = quick(2, training__agreement=agreement, training__precision="fp32")
         found = invoke("train", "--train", str(data / "pairs.tsv"), *TRANSLATE, *chosen, "--out", str(out))
         assert found.returncode == 0, found.stderr
-        assert ("read twice" in found.stderr) == bool(agreement)
         weights.append((out / "model.safetensors").read_bytes())
     assert weights[0] != weights[1]
 

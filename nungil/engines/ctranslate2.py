@@ -10,7 +10,7 @@ import torch
 
 from nungil.decoding.beam import length_penalty
 from nungil.decoding.found import Found
-from nungil.decoding.native import ROWS, Ids, batches_of, even_rows
+from nungil.decoding.native import Ids, batches_of, even_rows
 from nungil.decoding.settings import SearchSettings
 from nungil.engines.library import library, possible_compute
 from nungil.engines.specification import Written, save, specification
@@ -20,6 +20,7 @@ from nungil.model.transformer import TransformerTranslator
 from nungil.pipeline.translator import MORE
 from nungil.text.tokenizers.base import EOS
 
+ROWS = 320  # hypotheses of a batch; with more, what they remember leaves the processor's cache
 SCORED = 64  # translations whose tokens are scored together: a row of probabilities is kept for each of them
 FEWEST, MOST = 1_024, 16_384  # positions that a converted model has
 NOT_OURS = {
