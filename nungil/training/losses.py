@@ -31,7 +31,7 @@ def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float 
     With `agreement` every sentence is read twice, with other parts of the model dropped, and both are to say the same.
     """
     readings = 2 if agreement else 1
-    batch = PairBatch(*(torch.cat([side] * readings) for side in batch)) if agreement else batch
+    batch = PairBatch(*(side.repeat(readings, 1) for side in batch))
     decoded = model(batch.source, batch.source_keep, batch.target_in)
     features, right = decoded.features[batch.target_keep], batch.target_out[batch.target_keep]
     features, right = (_side_by_side(both, readings) for both in (features, right))

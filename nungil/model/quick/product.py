@@ -1,4 +1,4 @@
-"""Product: a linear layer whose weights are made ready once for the products of a whole search."""
+"""Product: a linear layer whose weights are made ready once for many products: of a search, or of a loss in pieces."""
 
 from collections.abc import Callable
 from typing import Any
