@@ -29,6 +29,7 @@ from nungil.text import atomic
 from nungil.training import checkpoint
 from nungil.training.checkpoint import checkpoints, newest, read_tensors, write_checkpoint
 from nungil.training.course import BEGINNING, updates
+from nungil.training.ranks import MEETING
 
 RANK = str(Path(__file__).with_name("rank.py"))
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--log-dir", os.devnull]
@@ -202,6 +203,27 @@ def test_promise_02_two_processes_learn_what_one_does(family, undisturbed):
     for line, other in zip(one, two, strict=True):
         names = ["loss", "gradient", "accuracy"] if line["kind"] == "train" else ["loss"]
         assert [other[name] for name in names] == pytest.approx([line[name] for name in names], rel=1e-3)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads that Python does not know of are read in /proc")
+def test_processes_that_were_together_leave_no_thread_behind(tmp_path):
+    """One that meets the end of Python would end the process with SIGABRT, though its run was finished."""
+    code = (
+        "import os; from pathlib import Path; from nungil.training.ranks import joined\n"
+        "with joined() as ranks:\n"
+        "    ranks.total(1.0)\n"
+        "    import torch._dynamo  # which imports a module that holds on to the group of that moment\n"
+        "for place in Path('/proc/self/task').iterdir(): print((place / 'comm').read_text().strip())"
+    )
+    told = os.environ | {"WORLD_SIZE": "2", MEETING: str(tmp_path / "meeting")}
+    both = [
+        subprocess.Popen([sys.executable, "-c", code], env=told | {"RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    names = [name for process in both for name in process.communicate(timeout=120)[0].split()]
+    assert [process.returncode for process in both] == [0, 0]
+    assert names
+    assert not [name for name in names if "gloo" in name]
 
 
 # 3: a checkpoint is whole or absent

@@ -6,6 +6,7 @@ into other pieces, so that three processes add up in another order after a resum
 has none of that, and takes a fiftieth of a step.
 """
 
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,10 @@ from nungil.errors import LostError
 
 MEETING = "NUNGIL_MEETING"  # the file where the processes that nungil starts find each other; torchrun has its own way
 PATIENT = timedelta(days=7)  # others may validate for hours; one that dies is noticed at once, without any limit
+
+# Defaults of its functions are the group that there is when it is imported, which torch does as it pleases. A group that
+# is held on to keeps its threads, and one of them that meets the end of Python ends the process with SIGABRT.
+HOLDS_ON = "torch.distributed.nn.functional"
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,7 @@ def joined() -> Iterator[Ranks]:
     if not started_together():
         yield ALONE
         return
+    importlib.import_module(HOLDS_ON)
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     where = f"file://{os.environ[MEETING]}" if MEETING in os.environ else "env://"
     dist.init_process_group("gloo", init_method=where, rank=rank, world_size=world, timeout=PATIENT)
