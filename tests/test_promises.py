@@ -205,7 +205,9 @@ def test_promise_02_two_processes_learn_what_one_does(family, undisturbed):
         assert [other[name] for name in names] == pytest.approx([line[name] for name in names], rel=1e-3)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads that Python does not know of are read in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="threads that Python does not know of are read in /proc"
+)
 def test_processes_that_were_together_leave_no_thread_behind(tmp_path):
     """One that meets the end of Python would end the process with SIGABRT, though its run was finished."""
     code = (
@@ -217,7 +219,9 @@ def test_processes_that_were_together_leave_no_thread_behind(tmp_path):
     )
     told = os.environ | {"WORLD_SIZE": "2", MEETING: str(tmp_path / "meeting")}
     both = [
-        subprocess.Popen([sys.executable, "-c", code], env=told | {"RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code], env=told | {"RANK": str(rank)}, stdout=subprocess.PIPE, text=True
+        )
         for rank in range(2)
     ]
     names = [name for process in both for name in process.communicate(timeout=120)[0].split()]

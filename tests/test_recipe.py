@@ -2,7 +2,9 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from command import invoke
 
@@ -12,7 +14,7 @@ from nungil.model.ngrams import NgramSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.runs import plan
-from nungil.runs.plan import FEWEST, LARGE, MOST, SIZES, TEXTS, filled, make_plan
+from nungil.runs.plan import DEAR, FEWEST, LARGE, MOST, SIZES, TEXTS, filled, make_plan
 from nungil.runs.recipe import MODELS, Recipe, read_recipe
 from nungil.training.precision import Measured
 from nungil.training.schedule import ScheduleSettings
@@ -190,15 +192,24 @@ class Rows:
         self.rows = rows
 
 
+class Column:
+    def __init__(self, *lengths):
+        self._lengths = np.array(lengths)
+
+    def lengths(self):
+        return self._lengths
+
+
 class Data:
     """What the plan asks of the data."""
 
-    def __init__(self, rows, task="translate", labels=2):
+    def __init__(self, rows, task="translate", labels=2, valid=(7, 3)):
         self.train, self.task, self.labels = Rows(rows), task, tuple(map(str, range(labels)))
+        self.valid = SimpleNamespace(columns={"target": Column(*valid)} if task == "translate" else {})
 
 
-def plan_of(rows=100, task="translate", positions=5_000, longest=30, labels=2, **sections):
-    return make_plan(Recipe.model_validate({**DATA, **sections}), Data(rows, task, labels), positions, longest)
+def plan_of(rows=100, task="translate", positions=5_000, longest=30, labels=2, valid=(7, 3), **sections):
+    return make_plan(Recipe.model_validate({**DATA, **sections}), Data(rows, task, labels, valid), positions, longest)
 
 
 def ladder():
@@ -329,6 +340,18 @@ def test_validations_are_an_epoch_apart_or_a_fortieth_of_the_run():
     assert plan_of(training={"steps": 8_000}).training.validate_every == 200
     assert plan_of(positions=300 * SIZES[0].batch_tokens, training={"steps": 8_000}).training.validate_every == 300
     assert plan_of(training={"steps": 30}).training.validate_every == 30
+
+
+def test_where_validations_are_dear_there_are_fewer():
+    training = {"steps": 8_000, "batch_tokens": 1_000}
+    assert [
+        plan_of(training=training, valid=(tokens - 9, 9)).training.validate_every
+        for tokens in (8_000_000 // (DEAR * 40), 8_000_000 // (DEAR * 25), 8_000_000)
+    ] == [200, 320, 800]
+    longer = {**training, "accumulation": 2}
+    assert plan_of(training=longer, valid=(8_000_000 // (DEAR * 20),)).training.validate_every == 200
+    texts = plan_of(task="classify", training=training)
+    assert texts.training.validate_every == 200, "to choose a label costs next to nothing"
 
 
 @pytest.mark.parametrize(("model", "most"), [(None, 2_000), ("luong", 400)])

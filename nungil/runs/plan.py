@@ -88,7 +88,8 @@ TEXTS = 48  # of a batch at the least, on average: a label says little (docs/res
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
 LONGEST_NGRAM = {"character": 5}  # a word or so; three of anything else (docs/results.md, NSMC)
 FEWEST, MOST = 2**14, 2**23  # places that n-grams are hashed to; places times labels: two tables of 34 MB
-VALIDATIONS = 40  # of a run at the most: each takes as long as several updates
+VALIDATIONS, FEW = 40, 10  # of a run, at the most and where they are dear: those are to take no longer than training
+DEAR = 5  # tokens that are learned in the time one is translated, by a young model and to the longest that it may
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 5, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
@@ -119,7 +120,7 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     if isinstance(model, RecurrentSettings):
         size = replace(size, epochs=size.epochs // SOONER, updates=size.updates // SOONER)
     schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
-    training, decisions = _training(recipe.training, prepared.task, size, schedule, positions)
+    training, decisions = _training(recipe.training, prepared, size, schedule, positions)
     return Plan(model, training, tuple(decisions))
 
 
@@ -165,9 +166,13 @@ def filled(given: S, worked_out: Mapping[str, Any]) -> S:
 
 
 def _training(
-    asked: TrainingSettings, task: Task, size: Size, schedule_for: Callable[[int], ScheduleSettings], positions: int
+    asked: TrainingSettings,
+    prepared: Prepared,
+    size: Size,
+    schedule_for: Callable[[int], ScheduleSettings],
+    positions: int,
 ) -> tuple[TrainingSettings, list[str]]:
-    decisions = []
+    decisions, task = [], prepared.task
     batch_tokens = asked.batch_tokens or size.batch_tokens
     per_epoch = max(1, math.ceil(positions / (batch_tokens * asked.accumulation)))
     epochs = size.epochs if task == "translate" else CLASSIFIER_EPOCHS.get(size.records, 3)
@@ -176,7 +181,8 @@ def _training(
         rounds = round(steps / per_epoch) or 1
         decisions.append(f"{steps:,} updates: {rounds:,} epochs of {per_epoch:,}; it stops before if nothing improves.")
     round_of = per_epoch // 2 if task == "classify" else per_epoch
-    every = asked.validate_every or max(1, min(steps, max(round_of, 50, steps // VALIDATIONS)))
+    often = _validations(prepared, steps * batch_tokens * asked.accumulation)
+    every = asked.validate_every or max(1, min(steps, max(round_of, 50, steps // often)))
     worked_out = schedule_for(steps)
     schedule = filled(asked.schedule, worked_out.model_dump()) if asked.schedule else worked_out
     smoothing = asked.label_smoothing
@@ -198,6 +204,14 @@ def _training(
         f"updates, then {schedule.shape}; validation by {settled.metric} every {every:,} updates."
     )
     return settled, decisions
+
+
+def _validations(prepared: Prepared, learned: int) -> int:
+    """How many a run of so many tokens can afford. A small corpus may come with a large validation set."""
+    if prepared.task == "classify":
+        return VALIDATIONS
+    written = int(prepared.valid.columns["target"].lengths().sum())
+    return min(VALIDATIONS, max(FEW, learned // (DEAR * max(1, written))))
 
 
 def _precision(asked: Precision | None, decisions: list[str]) -> Precision:
