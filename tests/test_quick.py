@@ -7,12 +7,11 @@ import torch
 from small_models import TARGET, TRANSLATORS, B, recurrent, source_batch, target_batch, transformer
 from torch import nn
 
-from nungil.decoding import native
 from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
 from nungil.model.quick import build, product
 from nungil.model.quick.build import Ready, quick
-from nungil.model.quick.product import Product
+from nungil.model.quick.product import Product, lays_out
 from nungil.text.tokenizers.base import SOS
 
 SLOW = {"luong, coverage", "luong, local-m", "bahdanau, coverage"}  # where a step is not the same wherever it stands
@@ -159,10 +158,9 @@ def test_a_search_finds_the_same_with_it(model, beam, monkeypatch):
     source, keep = source_batch()
     sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
     settings, made = SearchSettings(beam=beam, n_best=beam), []
-    monkeypatch.setattr(build, "quick", lambda *given: made.append(quick(*given)) or made[-1])
+    monkeypatch.setattr(build, "quick", lambda *_: None)
     expected = Native(model).search(sources, [5, 3, 7], settings)
-    assert not made  # for so few it is not made
-    monkeypatch.setattr(native, "MANY", B * beam)
+    monkeypatch.setattr(build, "quick", lambda *given: made.append(quick(*given)) or made[-1])
     found = Native(model).search(sources, [5, 3, 7], settings)
     assert len(made) == 1
     for ours, theirs in zip(found, expected, strict=True):
@@ -171,7 +169,6 @@ def test_a_search_finds_the_same_with_it(model, beam, monkeypatch):
 
 
 def test_who_counts_attention_has_the_model_itself(monkeypatch):
-    monkeypatch.setattr(native, "MANY", 1)
     monkeypatch.setattr(build, "quick", lambda *_: pytest.fail("a quick model shows no attention"))
     settings = SearchSettings(beam=2, coverage_penalty=0.5)
     assert Native(transformer().eval()).search([[5, 6, 7]], [4], settings)
@@ -180,9 +177,11 @@ def test_who_counts_attention_has_the_model_itself(monkeypatch):
 def test_it_is_kept_until_a_weight_changes_or_it_is_wanted_otherwise():
     model = recurrent().eval()
     ready, many = Ready(model), 10_000
+    few = ready.made_for("fp32", 0)
     first = ready.made_for("fp32", many)
+    assert first is not few  # for so few tokens no table is made
     assert ready.made_for("fp32", many) is first
-    assert ready.made_for("fp32", 0) is not first  # for so few tokens no table is made
+    assert ready.made_for("fp32", 0) is first  # but one that is there serves them too
     assert ready.made_for("int8", many) is not first
     assert ready.made_for("fp32", many) is not first  # only one is kept
     assert Ready(nn.Linear(2, 3)).made_for("fp32", many) is None
@@ -209,8 +208,7 @@ def test_who_was_made_ready_can_be_copied():
 
 
 @pytest.mark.parametrize("fused", [False, True])
-def test_what_has_learned_since_is_made_ready_anew(fused, monkeypatch):
-    monkeypatch.setattr(native, "MANY", 1)
+def test_what_has_learned_since_is_made_ready_anew(fused):
     source, keep = source_batch()
     sources = [row[real].tolist() for row, real in zip(source, keep, strict=True)]
     model, settings = transformer(), SearchSettings(beam=1, shortest=5, longest=5)
@@ -277,3 +275,29 @@ def test_a_processor_that_onednn_has_no_bfloat16_for_has_torchs_own_products(mon
     with torch.inference_mode():
         found = Product.of(layer, kind=torch.bfloat16)(inputs)
         torch.testing.assert_close(found, layer(inputs), rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.int8])
+def test_a_row_comes_to_the_same_digits_whatever_rows_stand_beside_it(kind):
+    """So that a sentence alone is translated as the same sentence in any batch is, in shorter numbers too."""
+    layer, inputs = nn.Linear(96, 75), torch.randn(70, 96)
+    if not lays_out(layer.weight, kind):
+        pytest.skip("without oneDNN's products of this kind, torch multiplies as it likes")
+    with torch.inference_mode():
+        ready = Product.of(layer, kind=kind)
+        together = ready(inputs)
+        for size in (1, 2, 3, 7, 16, 33, 64):
+            assert torch.equal(ready(inputs[:size].contiguous()), together[:size])
+            assert torch.equal(ready(inputs[-size:].contiguous()), together[-size:])
+
+
+@pytest.mark.parametrize(("precision", "close"), [("fp32", 1e-5), ("bf16", 0.01), ("int8", 0.01)])
+def test_a_sentence_alone_is_found_as_in_any_batch(model, precision, close):
+    model.float()
+    engine, settings = Native(model), SearchSettings(beam=3, precision=precision)
+    sources = [[5 + (7 * row + place) % 5 for place in range(2 + row % 5)] for row in range(23)]
+    together = engine.search(sources, [6] * len(sources), settings)
+    for source, (found,) in zip(sources, together, strict=True):
+        ((alone,),) = engine.search([source], [6], settings)
+        assert (alone.ids, alone.finished) == (found.ids, found.finished)
+        assert alone.score == pytest.approx(found.score, abs=close)

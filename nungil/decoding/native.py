@@ -27,7 +27,6 @@ SENTENCES = 256  # that are searched for together: with more, those of unlike le
 DRAWN = 128  # the same, where tokens are drawn: what is drawn depends on it
 ROWS = 500  # hypotheses of them all; with fewer, what every step takes besides its products counts for more
 POSITIONS = 8_192  # of sources, padding included
-MANY = 64  # hypotheses from which on it pays to make a model ready for them
 
 
 class Searcher(Protocol):
@@ -84,8 +83,8 @@ class Native:
         return answers
 
     def _ready(self, lengths: Sequence[int], settings: SearchSettings) -> Stepper[Any]:
-        """The model, made ready for much work. Who counts attention has to see it, and is shown the model itself."""
-        if len(lengths) * settings.beam < MANY or settings.coverage_penalty:
+        """The model, made ready for searching. Who counts attention has to see it, and is shown the model itself."""
+        if settings.coverage_penalty:
             return self.model
         tokens = settings.beam * sum(lengths)  # translations are about as long as what they are of
         return self._quick.made_for(settings.precision, tokens) or self.model

@@ -22,8 +22,8 @@ from nungil.errors import LostError
 MEETING = "NUNGIL_MEETING"  # the file where the processes that nungil starts find each other; torchrun has its own way
 PATIENT = timedelta(days=7)  # others may validate for hours; one that dies is noticed at once, without any limit
 
-# Defaults of its functions are the group that there is when it is imported, which torch does as it pleases. A group that
-# is held on to keeps its threads, and one of them that meets the end of Python ends the process with SIGABRT.
+# Its functions' default is the group that there is when it is imported, which torch does as it pleases. A group that is
+# held on to keeps its threads, and one of them that meets the end of Python ends the process with SIGABRT.
 HOLDS_ON = "torch.distributed.nn.functional"
 
 

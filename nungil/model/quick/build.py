@@ -1,6 +1,7 @@
 """From a translator to the same one for searching."""
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -25,24 +26,30 @@ def quick(model: object, precision: SearchPrecision = "fp32", tokens: int = 0) -
     return None
 
 
+class _Kept(NamedTuple):
+    made: Quick | None
+    asked: Hashable
+    lookup: bool  # whether it has a table of the whole vocabulary, which serves few tokens too
+
+
 class Ready:
     """A translator made ready, and kept so until its weights have changed or it is wanted otherwise."""
 
     def __init__(self, model: object) -> None:
         self.model = model
-        self._kept: tuple[Hashable, Quick | None] | None = None
+        self._kept: _Kept | None = None
 
     def made_for(self, precision: SearchPrecision, tokens: int) -> Quick | None:
-        """The quick model for about so many tokens, or None."""
+        """The quick model for about so many tokens, or for more of them; or None."""
         if not isinstance(self.model, nn.Module):
             return None
         lookup = isinstance(self.model, RecurrentTranslator) and QuickRecurrent.looks_up(self.model, tokens)
-        asked = precision, lookup, self.model.training, _weights_as_they_are(self.model)
+        asked = precision, self.model.training, _weights_as_they_are(self.model)
         kept = self._kept
-        if kept is None or kept[0] != asked:
+        if kept is None or kept.asked != asked or (lookup and not kept.lookup):
             self._kept = None  # before there are two of them
-            kept = self._kept = asked, quick(self.model, precision, tokens)
-        return kept[1]
+            kept = self._kept = _Kept(quick(self.model, precision, tokens), asked, lookup)
+        return kept.made
 
     def __reduce__(self) -> tuple[type["Ready"], tuple[object]]:
         """A copy makes its own: what lies as oneDNN reads it cannot be copied."""
