@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from nungil.cli.options import two_columns
+from nungil.cli.options import Compute, Others, Split, two_columns
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import UsageError
 
@@ -50,6 +50,7 @@ Engine = Annotated[
 
 def score(
     folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A model folder.")] = None,
+    others: Others = None,
     data: Data = None,
     against: Against = None,
     hypotheses: Hypotheses = None,
@@ -68,11 +69,9 @@ def score(
     nearest: Annotated[bool, typer.Option(help="Score the nearest training sentence too.")] = True,
     beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
-    split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
+    split: Split = True,
     engine: Engine = "nungil",
-    compute: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 and others that it has.")
-    ] = None,
+    compute: Compute = None,
     samples: Annotated[int, typer.Option(metavar="N", min=100, help="Resamples that intervals come from.")] = 1_000,
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="Of the resamples.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
@@ -85,6 +84,7 @@ def score(
     nungil score --hypotheses mine.ko --references test.ko --sources test.en --against theirs.ko
     nungil score --hypotheses labels.jsonl --references gold.txt --json
     nungil score runs/mine --engine ctranslate2 --compute int8 --against runs/mine
+    nungil score runs/mine --with runs/second --against runs/mine
     """
     system = _one_of(folder, hypotheses)
     chosen = {"beam": beam, "length_penalty": length_penalty}
@@ -92,7 +92,7 @@ def score(
     request = {
         **{"against": against, "train": tuple(train or ()), "links": links, "split": split, "nearest": nearest},
         **{"search": _search(folder, against, chosen), "samples": samples, "seed": seed},
-        **{"engine": engine, "compute": compute},
+        **{"engine": engine, "compute": compute, "others": tuple(others or ())},
     }
     _score(system, named, (lowercase, tokenize, ter), request, as_json)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from nungil.cli.options import Compute, Others, Split
 from nungil.cli.talk import say, suggest_looking
 from nungil.errors import UsageError
 
@@ -20,6 +21,7 @@ def translate(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[FILE]…", help="A text per line; by default standard input.")
     ] = None,
+    others: Others = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")
     ] = None,
@@ -46,14 +48,12 @@ def translate(
         Literal["fp32", "bf16", "int8"] | None,
         typer.Option(help="Of products: fp32; bf16 and int8 are faster, and near-ties may fall otherwise."),
     ] = None,
-    split: Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")] = True,
+    split: Split = True,
     engine: Annotated[
         Literal["nungil", "ctranslate2"],
         typer.Option(help="Who searches; ctranslate2 runs Transformers, and ranks by nungil's own length penalty."),
     ] = "nungil",
-    compute: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 and others that it has.")
-    ] = None,
+    compute: Compute = None,
 ) -> None:
     """Translate text: one line out for each line in; with --n-best, so many.
 
@@ -62,6 +62,7 @@ def translate(
     nungil translate runs/demo article.txt --out article.ko
     nungil translate runs/demo article.txt --n-best 3 --scores
     nungil translate runs/mine article.txt --engine ctranslate2 --compute int8
+    nungil translate runs/mine article.txt --with runs/second --with runs/third
     """
     from nungil.cli.texts import Texts
 
@@ -72,7 +73,9 @@ def translate(
     }
     options = {name: value for name, value in given.items() if value is not None}
     shown = Shown(as_json, scores, align, split, n_best > 1)
-    _translate(folder, Texts(files or [], encoding), out, options, shown, Run(engine, compute, prefix))
+    _translate(
+        folder, Texts(files or [], encoding), out, options, shown, Run(engine, compute, prefix, tuple(others or ()))
+    )
 
 
 def _translate(
@@ -88,7 +91,7 @@ def _translate(
     search = build_settings(options, SearchSettings, "nungil translate")
     if run.engine == "ctranslate2":
         refuse_what_it_cannot(search)
-    model = load(folder, run.engine, run.compute, probabilities=shown.as_json)
+    model = load(folder, run.engine, run.compute, probabilities=shown.as_json, others=run.others)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
     seen: list[str] = []
@@ -103,18 +106,20 @@ def _translate(
             seen.extend([one.source for one in found if one.source][:1])
         return [line for place, one in enumerate(found, number) for line in shown.lines(place, one)]
 
-    sign = {"model": model_sign(folder), "search": search.model_dump(), "shown": vars(shown), "run": run}
+    signs = [model_sign(place) for place in (folder, *run.others)]
+    sign = {"models": signs, "search": search.model_dump(), "shown": vars(shown), "run": run[:-1]}
     work_through(texts, out, sign, answer)
     if model.config.attends:
         suggest_looking(folder, seen, "a sentence")
 
 
 class Run(NamedTuple):
-    """Who searches, in what numbers, and what translations begin with."""
+    """Who searches, in what numbers, what translations begin with, and which models help."""
 
     engine: Literal["nungil", "ctranslate2"]
     compute: str | None
     prefix: str | None
+    others: tuple[Path, ...] = ()
 
 
 class Shown:

@@ -43,6 +43,7 @@ class ScoreRequest:
     search: "SearchSettings | None" = None
     engine: "Engine" = "nungil"  # who searches for the first system; the other one is searched by nungil
     compute: str | None = None
+    others: tuple[Path, ...] = ()  # models that translate together with the first system
     split: bool = True
     nearest: bool = True
     samples: int = SAMPLES
@@ -72,6 +73,7 @@ class System(NamedTuple):
     name: str
     place: Path
     run: Run = Run()
+    others: tuple[Path, ...] = ()
 
 
 class Beside(NamedTuple):
@@ -126,20 +128,23 @@ def _first(request: ScoreRequest) -> System:
     if request.engine == "nungil":
         if request.compute is not None:
             raise UsageError(f"--compute {request.compute}: only with --engine ctranslate2; nungil has float32")
-        return System(str(request.system), request.system)
+        if request.others and not request.system.is_dir():
+            raise UsageError(f"--with {request.others[0]}: {request.system} is a file of answers, not a model")
+        names = " + ".join(map(str, (request.system, *request.others)))
+        return System(names, request.system, others=request.others)
     if not request.system.is_dir():
         raise UsageError(f"--engine {request.engine} runs a model; {request.system} is a file of answers")
     from nungil.engines.library import possible_compute
 
     run = Run(request.engine, possible_compute(request.compute))
-    return System(f"{request.system} ({', '.join(run)})", request.system, run)
+    return System(f"{request.system} ({', '.join(run)})", request.system, run, request.others)
 
 
 def _load(system: System) -> "Translator | Classifier":
     from nungil.engines import load
 
     run = system.run
-    return load(system.place, run.engine, run.compute if run.engine != "nungil" else None)
+    return load(system.place, run.engine, run.compute if run.engine != "nungil" else None, others=system.others)
 
 
 def _refuse_unfit(place: Path, model: "Translator | Classifier", asked: Asked) -> None:
