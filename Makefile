@@ -10,7 +10,7 @@ help:
 	@echo "make demo     train a translator and see where it looks: two minutes"
 	@echo "make test     every test"
 	@echo "make soak     kill training runs 450 times at random moments: an hour and a half"
-	@echo "make quick    the fast tests, under a minute"
+	@echo "make quick    the fast tests, some minutes"
 	@echo "make check    lint, format, types, import direction, file map"
 	@echo "make bench    the benchmarks, with ratios"
 	@echo "make pictures  the pictures of the documents, from models that it trains where they are missing"
@@ -41,7 +41,7 @@ soak: $(INSTALLED)
 	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal tests/test_promises.py -k kill_at_random --kills=100,50
 
 quick: $(INSTALLED)
-	@$(RUN) -m pytest -m "not slow" --hypothesis-profile=quick
+	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal -m "not slow" --hypothesis-profile=quick
 
 check: $(INSTALLED)
 	@$(RUN) -m ruff check

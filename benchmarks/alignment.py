@@ -48,7 +48,7 @@ def measure(name: str, out: Path, seed: int, count: int) -> None:
     model = load(folder)
     assert isinstance(model, Translator)
     assert done.test is not None
-    texts, gold = [pair[:2] for pair in pairs], [pair[2] for pair in pairs]
+    texts, gold = [(pair[0], pair[1]) for pair in pairs], [pair[2] for pair in pairs]
     desk = Desk(gold)
     for place, record in model.look_at_pairs(texts):
         desk.add(place, record)

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -59,16 +60,22 @@ def compare_multi_head(d_model: int, heads: int, dtype: torch.dtype, quick: bool
     print(f"{'length':>6} {'ours':>9} {'MHA+weights':>16} {'MHA fused':>16} {'fused kernel':>16}   lowest")
     for length in LENGTHS[::2] if quick else LENGTHS:
         x, keep = _batch(max(1, tokens // length), length, d_model, dtype)
-        contestants: dict[str, Callable[[], Tensor]] = {
-            "ours": lambda x=x, keep=keep: ours(x, x, x, keep)[0],
-            "with": lambda x=x, keep=keep: theirs(x, x, x, key_padding_mask=~keep, average_attn_weights=False)[0],
-            "without": lambda x=x, keep=keep: theirs(x, x, x, key_padding_mask=~keep, need_weights=False)[0],
-            "kernel": lambda x=x, keep=keep: _fused(ours, x, keep),
-        }
+        contestants = _multi_head(ours, theirs, x, keep)
         times = _interleave({name: _trains(run) for name, run in contestants.items()}, rounds)
         ratios = {name: _ratio(times[name], times["ours"]) for name in ("with", "without", "kernel")}
         cells = "".join(f" {_median(times[name]):>8.2f} ×{ratios[name]:>5.2f} " for name in ratios)
         print(f"{length:>6} {_median(times['ours']):>9.2f}{cells}   {min(ratios.values()):.2f}", flush=True)
+
+
+def _multi_head(
+    ours: MultiHeadAttention, theirs: nn.MultiheadAttention, x: Tensor, keep: Tensor
+) -> dict[str, Callable[[], Tensor]]:
+    return {
+        "ours": lambda: ours(x, x, x, keep)[0],
+        "with": lambda: theirs(x, x, x, key_padding_mask=~keep, average_attn_weights=False)[0],
+        "without": lambda: theirs(x, x, x, key_padding_mask=~keep, need_weights=False)[0],
+        "kernel": lambda: _fused(ours, x, keep),
+    }
 
 
 def compare_energy(quick: bool) -> None:
@@ -81,8 +88,8 @@ def compare_energy(quick: bool) -> None:
     )
     for B, T, S, A in ((64, 20, 20, 256), (128, 1, 25, 512), (16, 60, 60, 512)):
         leaves = [torch.randn(*shape, requires_grad=True) for shape in ((B, T, A), (B, S, A), (A,))]
-        contestants = {"plain": _trains(lambda leaves=leaves: _plain_energy(*leaves))}
-        contestants |= {str(tile): _trains(lambda tile=tile, leaves=leaves: _tiled(tile, leaves)) for tile in tiles}
+        contestants = {"plain": _trains(partial(_plain_energy, *leaves))}
+        contestants |= {str(tile): _trains(partial(_tiled, tile, *leaves)) for tile in tiles}
         times = _interleave(contestants, 5 if quick else 15)
         print(f"{B:>4} {T:>4} {S:>4} {A:>4} {_median(times['plain']):>9.1f}", end="")
         print("".join(f"{_median(times[str(tile)]):>12.1f}" for tile in tiles), flush=True)
@@ -92,9 +99,9 @@ def _plain_energy(query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
     return torch.tanh(query[:, :, None] + keys[:, None]) @ vector
 
 
-def _tiled(tile: int, leaves: list[Tensor]) -> Tensor:
+def _tiled(tile: int, query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
     energy.TILE = tile
-    return tanh_energy(*leaves)
+    return tanh_energy(query, keys, vector)
 
 
 def _batch(sentences: int, length: int, width: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -105,16 +112,17 @@ def _batch(sentences: int, length: int, width: int, dtype: torch.dtype) -> tuple
 
 
 def _fused(ours: MultiHeadAttention, x: Tensor, keep: Tensor) -> Tensor:
-    parts = [ours._split(layer(x)) for layer in (ours.query, ours.key, ours.value)]
-    context = nn.functional.scaled_dot_product_attention(*parts, attn_mask=keep[:, None, None])
-    return ours.output(context.transpose(1, 2).flatten(2))
+    query, keys, values = (ours._split(layer(x)) for layer in (ours.query, ours.key, ours.value))
+    context = nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=keep[:, None, None])
+    made: Tensor = ours.output(context.transpose(1, 2).flatten(2))
+    return made
 
 
-def _trains(run: Callable[[], Tensor]) -> Callable[[], None]:
-    return lambda: run().sum().backward()
+def _trains(run: Callable[[], Tensor]) -> Callable[[], object]:
+    return lambda: run().sum().backward()  # type: ignore[no-untyped-call]
 
 
-def _interleave(contestants: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+def _interleave(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """One after the other in each round, so that a noisy minute is noisy for all of them; two rounds to warm up."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 2):
@@ -137,7 +145,7 @@ def _median(times: list[float]) -> float:
 
 def _has_fast_bfloat16() -> bool:
     products = {dtype: torch.ones(256, 256, dtype=dtype) for dtype in (torch.float32, torch.bfloat16)}
-    times = _interleave({str(dtype): (lambda m=m: (m @ m, None)[1]) for dtype, m in products.items()}, 5)
+    times = _interleave({str(dtype): partial(torch.mm, m, m) for dtype, m in products.items()}, 5)
     return _median(times["torch.bfloat16"]) < 4 * _median(times["torch.float32"])
 
 

@@ -203,7 +203,7 @@ def given_to(bench: Bench, contestant: Contestant, model: str) -> dict[str, Any]
         training = Training(model, UPDATES, validates=False, folder=bench.folder)
         symbols = {f"{name}_token": token for name, token in SPECIAL_NAMES.items()}
         numbers = {f"{name}_id": number for number, name in enumerate(SPECIAL_NAMES)}
-        more = {"sep_id": None, "sep_token": None, "lang_tags": []}
+        more: dict[str, Any] = {"sep_id": None, "sep_token": None, "lang_tags": []}
         return {"settings": joeynmt_settings(training, bench.texts), "specials": {**symbols, **numbers, **more}}
     if contestant.peer == "eole":
         training = Training(model, UPDATES, validates=False, folder=bench.folder / f"eole-{model}")

@@ -7,6 +7,7 @@ one of them is deleted, beside what happens when any other word is.
 
 import argparse
 import csv
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -41,10 +42,8 @@ def read(path: Path) -> list[Sentence]:
 def train(data: Path, out: Path) -> Classifier:
     """A classifier that has no encoder: each weight is of a word, and of nothing that a state remembers."""
     if not (out / "model.safetensors").exists():
-        files = {
-            name: str(data / f"{split}.tsv") for name, split in zip(("train", "valid", "test"), SPLITS, strict=True)
-        }
-        nungil.train(**files, out=out, model=RECIPE, tokenizer={"unit": "word"})
+        train, valid, test = (str(data / f"{split}.tsv") for split in SPLITS)
+        nungil.train(train, valid=valid, test=test, out=out, model=RECIPE, tokenizer={"unit": "word"})
     model = load(out)
     assert isinstance(model, Classifier)
     return model
@@ -53,7 +52,10 @@ def train(data: Path, out: Path) -> Classifier:
 def measure(model: Classifier, sentences: list[Sentence]) -> None:
     """Print how much is looked at what, and what deleting a word does."""
     weights = [model.look(one.text).merged().weights[0] for one in sentences]
-    kinds = {"words that settle it": lambda one: one.deciding, "the homonym": lambda one: (one.place,)}
+    kinds: dict[str, Callable[[Sentence], tuple[int, ...]]] = {
+        "words that settle it": lambda one: one.deciding,
+        "the homonym": lambda one: (one.place,),
+    }
     for name, places in kinds.items():
         mass = fmean(sum(row[list(places(one))]) for row, one in zip(weights, sentences, strict=True))
         even = fmean(len(places(one)) / len(row) for row, one in zip(weights, sentences, strict=True))

@@ -178,8 +178,8 @@ def print_scores(title: str, given: Translated, language: str) -> None:
         for line in lines_of(found, by_lengths=not lowercase):
             print(line)
     if importlib.util.find_spec("sacremoses") is not None:
-        texts = [tokenised(side, language) for side in (given.systems[MODEL], references)]
-        tokens = measure(*texts, Way(language, lowercase=True, tokenizer="none", ter=False))["bleu"]
+        texts, right = (tokenised(side, language) for side in (given.systems[MODEL], references))
+        tokens = measure(texts, right, Way(language, lowercase=True, tokenizer="none", ter=False))["bleu"]
         print(f"tokenised, lower-cased: BLEU {tokens.score():.1f}")
 
 

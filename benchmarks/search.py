@@ -91,11 +91,13 @@ def _own_model(job: Job) -> Any:
     import torch
     from pydantic import TypeAdapter
 
-    from nungil.model.build import ModelSettings, build_translator
+    from nungil.model.build import build_translator
+    from nungil.model.recurrent import RecurrentSettings
+    from nungil.model.transformer import TransformerSettings
     from nungil.model.vocabulary import Vocabulary
 
     torch.manual_seed(1)
-    settings = TypeAdapter(ModelSettings).validate_python(job.given["settings"])
+    settings = TypeAdapter(RecurrentSettings | TransformerSettings).validate_python(job.given["settings"])
     size = len(job.vocabulary) + SPECIALS
     return build_translator(settings, Vocabulary(source=size, target=size, joint=True)).eval()
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -108,7 +108,7 @@ def bodies() -> list[bytes]:
 
 async def closed_loop(host: str, port: int, clients: int, seconds: float) -> tuple[list[Reply], float]:
     """So many clients, each asking again as soon as it is answered. The answers, and how long it took."""
-    texts, replies = bodies(), []
+    texts, replies = bodies(), list[Reply]()
     end = time.perf_counter() + seconds
 
     async def one(number: int) -> None:
@@ -215,8 +215,8 @@ async def _watched(process: int, host: str, port: int, rate: float, seconds: flo
 
 
 @contextlib.asynccontextmanager
-async def _task(work: "asyncio._CoroutineLike[None]") -> AsyncIterator[None]:
-    task = asyncio.ensure_future(work)
+async def _task(work: Coroutine[None, None, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
     try:
         yield
     finally:

@@ -31,13 +31,13 @@ from nungil.text.corpus import read_pairs
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.tokenizers import (
     Sample,
-    Tokenizers,
     TokenizerSettings,
     load_tokenizers,
     save_tokenizers,
     train_tokenizer,
     train_tokenizers,
 )
+from nungil.text.tokenizers.pieces import PieceTokenizer
 
 BASE = 100_000  # different snow pairs; larger files repeat them with a number at the end, so that none is a duplicate
 BARE = 200_000  # lines of the comparison with bare SentencePiece
@@ -138,7 +138,7 @@ def bare(folder: Path) -> dict[str, float]:
 
 def _encode_bare(folder: Path, share: list[tuple[str, str]]) -> float:
     """Pairs a second of `SentencePieceProcessor.encode` on plain lists."""
-    tokenizers: Tokenizers = load_tokenizers(folder, SETTINGS)
+    tokenizers = [one for one in load_tokenizers(folder, SETTINGS) if isinstance(one, PieceTokenizer)]
     sides = [
         [tokenizer._prepare(text) for text in side]
         for tokenizer, side in zip(tokenizers, zip(*share, strict=True), strict=True)
@@ -158,9 +158,8 @@ def epoch(folder: Path) -> dict[str, float]:
     torch.set_num_threads(1)
     ids = Store(folder / "ids")
     start = time.perf_counter()
-    lengths = [
-        marked_lengths(ids.columns[side].lengths(), marks) for side, marks in (("source", "both"), ("target", "eos"))
-    ]
+    source, target = (ids.columns[side].lengths() for side in ("source", "target"))
+    lengths = [marked_lengths(source, "both"), marked_lengths(target, "eos")]
     batches = Order(lengths, budget=4096, seed=1).epoch(0)
     tokens = sum(int(batch.target_keep.sum()) for batch in pair_batches(ids, batches))
     seconds = time.perf_counter() - start
@@ -210,6 +209,7 @@ def hangul_units(folder: Path) -> None:
 
 def _fit(sample: Sample, settings: TokenizerSettings, held_out: list[str]) -> str:
     tokenizer = train_tokenizer(sample, settings)
+    assert isinstance(tokenizer, PieceTokenizer)
     flat, lengths = tokenizer.encode_many(held_out)
     every, processor = range(tokenizer.size), tokenizer._processor
     scores, is_byte = np.array(processor.get_score(list(every))), np.array([processor.is_byte(one) for one in every])

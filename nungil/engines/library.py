@@ -11,7 +11,7 @@ DEFAULT = "float32"
 def library() -> ModuleType:
     """The package `ctranslate2`."""
     try:
-        import ctranslate2  # type: ignore[import-untyped]
+        import ctranslate2
     except ImportError:
         raise UsageError("CTranslate2 is not installed; pip install 'nungil[ct2]'") from None
     found: ModuleType = ctranslate2
