@@ -43,11 +43,15 @@ UNITS = {
 
 
 class Asked(NamedTuple):
-    """A run: its recipe, what else is said on the command line, and a second test set, source first."""
+    """A run: its recipe, what else is said on the command line, and a second test set, source first.
+
+    Of `together` there is nothing to train but the runs of these names, which translate as one.
+    """
 
     recipe: str
     options: tuple[str, ...] = ()
     second: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
 
 
 def runs() -> dict[str, Asked]:
@@ -57,7 +61,11 @@ def runs() -> dict[str, Asked]:
         ways = () if source == "en" else ("--from", source, "--to", target)
         for model in ("transformer", "luong", "plain"):
             second = tuple(name.format(source=source, target=target) for name in FLICKR_2017)
-            found[f"multi30k-{source}-{target}-{model}"] = Asked("multi30k", ("--model", model, *ways), second)
+            name = f"multi30k-{source}-{target}-{model}"
+            found[name] = Asked("multi30k", ("--model", model, *ways), second)
+            if model == "transformer":
+                found[f"{name}-2"] = Asked("multi30k", ("--model", model, *ways, "--seed", "2"), second)
+                found[f"{name}-both"] = Asked("multi30k", second=second, together=(name, f"{name}-2"))
     for corpus in ("pydocs", "bible"):
         found[f"{corpus}-en-ko"] = Asked(corpus)
         found[f"{corpus}-ko-en"] = Asked(corpus, ("--from", "ko", "--to", "en"))
@@ -85,11 +93,13 @@ def main() -> None:
     if unknown:
         parser.error(f"no such run: {', '.join(unknown)}; there is {', '.join(known)}")
     for name in options.names or known:
-        if options.names:
-            train(known[name], options.runs / name, options.data, options.threads)
-            report(known[name], options.runs / name, options.data)
-        else:
-            print(f"{name:32} {state(options.runs / name)}")
+        folders = [options.runs / one for one in known[name].together or (name,)]
+        if not options.names:
+            print(f"{name:32} {', '.join(map(state, folders))}")
+            continue
+        for folder in folders:
+            train(known[folder.name], folder, options.data, options.threads)
+        report(name, known[name], folders, options.data)
 
 
 def state(folder: Path) -> str:
@@ -123,13 +133,16 @@ def metrics(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
 
 
-def report(asked: Asked, folder: Path, data: Path) -> None:
-    """What a run has come to."""
-    logged = metrics(folder)
-    print(f"\n## {folder.name}\n\n{logged[-1]['update']:,} updates in {logged[-1]['seconds'] / 60:.0f} minutes.\n")
-    for line in meanwhile([one for one in logged if one["kind"] == "validation"]):
-        print(line)
-    model = nungil.load(folder)
+def report(name: str, asked: Asked, folders: Sequence[Path], data: Path) -> None:
+    """What a run, or several together, have come to."""
+    print(f"\n## {name}\n")
+    for one in folders:
+        logged = metrics(one)
+        print(f"{logged[-1]['update']:,} updates in {logged[-1]['seconds'] / 60:.0f} minutes.\n")
+        for line in meanwhile([one for one in logged if one["kind"] == "validation"]):
+            print(line)
+    folder, *others = folders
+    model = nungil.load(folder, others=others)
     kept = kept_records(folder, model.config.task)
     if isinstance(model, Translator) and kept is not None:
         pairs = [one for one in kept.records if isinstance(one, Pair)]
