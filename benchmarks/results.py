@@ -138,7 +138,7 @@ def report(name: str, asked: Asked, folders: Sequence[Path], data: Path) -> None
     print(f"\n## {name}\n")
     for one in folders:
         logged = metrics(one)
-        print(f"{logged[-1]['update']:,} updates in {logged[-1]['seconds'] / 60:.0f} minutes.\n")
+        print(f"{one.name}: {logged[-1]['update']:,} updates in {logged[-1]['seconds'] / 60:.0f} minutes.\n")
         for line in meanwhile([one for one in logged if one["kind"] == "validation"]):
             print(line)
     folder, *others = folders

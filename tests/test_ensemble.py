@@ -6,7 +6,7 @@ import pytest
 import torch
 from command import invoke
 from model_folders import ENGLISH, KOREAN, LUONG, TRANSFORMER, change_config, classifier_folder, translator_folder
-from small_models import B, recurrent, source_batch, transformer
+from small_models import TRANSLATORS, B, recurrent, source_batch, transformer
 
 import nungil
 from nungil.decoding.ensemble import Ensemble, Joint
@@ -32,6 +32,7 @@ def models():
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
+    torch.manual_seed(1)
     place = tmp_path_factory.mktemp("models")
     return [translator_folder(place / str(number), model) for number, model in enumerate((LUONG, TRANSFORMER, LUONG))]
 
@@ -96,11 +97,24 @@ def test_products_of_all_of_them_may_be_short(models, precision):
         assert in_short.score != in_full.score
 
 
+def test_who_has_no_quick_way_is_short_too():
+    slow = TRANSLATORS["luong, local-m"]().float().eval()
+    full, short = (
+        Ensemble([slow, slow]).search(sentences(), [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
+        for kind in ("fp32", "bf16")
+    )
+    at_first, at_first_short = ([one.log_probabilities[0] for (one,) in found] for found in (full, short))
+    assert at_first_short == pytest.approx(at_first, abs=0.1)
+    assert at_first_short != pytest.approx(at_first, abs=1e-6)
+
+
 def test_they_have_no_look_in_common(models):
     source, keep = source_batch()
     joint = Joint(models)
     with pytest.raises(UsageError, match="several models have no look in common; look at each of them by itself"):
         joint.start(source, keep, Recorder())
+    with pytest.raises(UsageError, match="several models have no look in common"), torch.inference_mode():
+        joint.step(torch.full((B,), SOS), joint.start(source, keep), Recorder())
     with pytest.raises(UsageError, match="a coverage penalty counts where one model looks; leave it out, or ask one"):
         Ensemble(models).search([[5, 6]], [4], SearchSettings(coverage_penalty=0.3))
 
@@ -109,6 +123,8 @@ def test_folders_that_are_loaded_together(folders):
     together = nungil.load(folders[0], others=folders[1:])
     alone = nungil.load(folders[0])
     found = together.translate(LINES)
+    assert found == nungil.load(folders[0], others=map(str, folders[1:])).translate(LINES)
+    assert found != nungil.load(folders[0], others=folders[1]).translate(LINES), "one of them is one, not its letters"
     assert [one.text for one in found] != [one.text for one in alone.translate(LINES)]
     assert found[1].text == ""
     members = [nungil.load(folder).model for folder in folders]
@@ -137,7 +153,11 @@ def test_models_that_cannot_work_together_are_refused(folders, tmp_path):
     labels = classifier_folder(tmp_path / "labels")
     marked = translator_folder(tmp_path / "marked", LUONG)
     change_config(marked, marks="eos")
+    back = translator_folder(tmp_path / "back", LUONG)
+    change_config(back, source="ko", target="en")
     for place, words in (
+        (back, f"{back} translates from ko to en, but {folders[0]} from en to ko"),
+        (folders[0], f"{folders[0]}: the same model is named twice; it has nothing to add to itself"),
         (other, f"{other} cuts text otherwise than {folders[0]}; models that translate together need the same tokeni"),
         (marked, f"{marked} cuts text otherwise than {folders[0]}"),
         (labels, f"{labels} holds a classifier; only translators work together"),
@@ -145,6 +165,10 @@ def test_models_that_cannot_work_together_are_refused(folders, tmp_path):
         found = invoke("translate", str(folders[0]), "--with", str(place))
         assert found.returncode == 2
         assert words in found.stderr
+    found = invoke("translate", str(labels), "--with", str(folders[0]))
+    assert (found.returncode, f"{labels} holds a classifier" in found.stderr) == (2, True)
+    found = invoke("translate", "nowhere", "--with", str(folders[0]), "--coverage-penalty", "0.2")
+    assert (found.returncode, "a coverage penalty counts where one model looks" in found.stderr) == (2, True)
     found = invoke("translate", str(folders[1]), "--with", str(folders[0]), "--engine", "ctranslate2")
     assert (found.returncode, "CTranslate2 has one model at a time" in found.stderr) == (2, True)
     (tmp_path / "answers.txt").write_text("눈\n")

@@ -1,6 +1,7 @@
 """The quick translators equal the models they are made of, step by step, alone, together and in a beam."""
 
 import copy
+import weakref
 
 import pytest
 import torch
@@ -199,6 +200,14 @@ def test_a_change_that_leaves_every_sum_is_seen_too():
     assert ready.made_for("fp32", 0) is not first
 
 
+def test_there_are_never_two_of_them(monkeypatch):
+    ready = Ready(transformer().float().eval())
+    first, alive = weakref.ref(ready.made_for("fp32", 0)), []
+    monkeypatch.setattr(build, "quick", lambda *given: alive.append(first()) or quick(*given))
+    ready.made_for("bf16", 0)
+    assert alive == [None]
+
+
 def test_who_was_made_ready_can_be_copied():
     ready = Ready(transformer().float().eval())
     ready.made_for("fp32", 0)
@@ -277,10 +286,11 @@ def test_a_processor_that_onednn_has_no_bfloat16_for_has_torchs_own_products(mon
         torch.testing.assert_close(found, layer(inputs), rtol=0, atol=0.05)
 
 
+@pytest.mark.parametrize("width", [96, 1_024])
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.int8])
-def test_a_row_comes_to_the_same_digits_whatever_rows_stand_beside_it(kind):
+def test_a_row_comes_to_the_same_digits_whatever_rows_stand_beside_it(kind, width):
     """So that a sentence alone is translated as the same sentence in any batch is, in shorter numbers too."""
-    layer, inputs = nn.Linear(96, 75), torch.randn(70, 96)
+    layer, inputs = nn.Linear(width, 75), torch.randn(70, width)
     if not lays_out(layer.weight, kind):
         pytest.skip("without oneDNN's products of this kind, torch multiplies as it likes")
     with torch.inference_mode():

@@ -348,6 +348,8 @@ def test_where_validations_are_dear_there_are_fewer():
         plan_of(training=training, valid=(tokens - 9, 9)).training.validate_every
         for tokens in (8_000_000 // (DEAR * 40), 8_000_000 // (DEAR * 25), 8_000_000)
     ] == [200, 320, 800]
+    odd = plan_of(training={**training, "steps": 6_010}).training
+    assert odd.validate_every == 151, "or there would be one more, right after the last"
     longer = {**training, "accumulation": 2}
     assert plan_of(training=longer, valid=(8_000_000 // (DEAR * 20),)).training.validate_every == 200
     texts = plan_of(task="classify", training=training)

@@ -121,6 +121,17 @@ def test_the_nearest_training_sentence_stands_beside_a_translator(translator, tm
     assert list(scored(translator, "--no-nearest")[0]["scores"]) == [str(translator)]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_any_of_several_models_has_seen_is_told(translator, tmp_path, first):
+    other = translator_folder(tmp_path / "other", LUONG)
+    keep(other, PAIRS)
+    keep_training(other, PAIRS[:3])
+    one, helper = (translator, other) if first else (other, translator)
+    found, said = scored(one, "--with", helper)
+    assert found["seen"] == {f"{one} + {helper}": 3}
+    assert f"3 of the 4 stand in the training set of {one} + {helper}, which makes it look better" in said
+
+
 def test_the_nearest_sentence_needs_no_model(tmp_path):
     pairs = list(snow_pairs(60, lengths=(3, 6)))
     train = write(tmp_path / "train.tsv", (f"{pair.english}\t{pair.korean}" for pair in pairs[:40]))
@@ -375,7 +386,7 @@ CASES = [
         2,
         "--engine ctranslate2 runs a model; {made} is a file of answers",
     ),
-    ("{model} --against {model}", 2, "{model} is compared with itself; --against takes another one, or the same with"),
+    ("{model} --against {model}", 2, "{model} is compared with itself; --against takes another one, or the same where"),
     ("--hypotheses {made} --references {right} --beam 3", 2, "--beam and --length-penalty are for a model that"),
     ("{model} --beam 101", 2, "nungil score:\n- beam: input should be less than or equal to 100"),
     ("--hypotheses {made} --references {right} --against {made}", 2, "{made} is compared with itself; --against takes"),

@@ -82,6 +82,7 @@ def _translate(
     folder: Path, texts: "Texts", out: Path | None, options: dict[str, Any], shown: "Shown", run: "Run"
 ) -> None:
     from nungil.cli.lines import model_sign, work_through
+    from nungil.decoding.ensemble import refuse_coverage
     from nungil.decoding.settings import SearchSettings
     from nungil.engines import load
     from nungil.engines.ctranslate2 import refuse_what_it_cannot
@@ -91,6 +92,8 @@ def _translate(
     search = build_settings(options, SearchSettings, "nungil translate")
     if run.engine == "ctranslate2":
         refuse_what_it_cannot(search)
+    if run.others:
+        refuse_coverage(search)
     model = load(folder, run.engine, run.compute, probabilities=shown.as_json, others=run.others)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
@@ -109,7 +112,7 @@ def _translate(
     signs = [model_sign(place) for place in (folder, *run.others)]
     sign = {"models": signs, "search": search.model_dump(), "shown": vars(shown), "run": run[:-1]}
     work_through(texts, out, sign, answer)
-    if model.config.attends:
+    if model.config.attends and not run.others:
         suggest_looking(folder, seen, "a sentence")
 
 

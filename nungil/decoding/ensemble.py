@@ -1,7 +1,7 @@
 """Ensemble: several translators that search as one. At each step a token has the mean of their probabilities.
 
-Models that began with other weights err in other places, and their mean errs less than the best of them. It costs as
-many times the work as there are models.
+Models that began with other weights err in other places; where they are about as good, their mean errs less than each
+of them. It costs as many times the work as there are models.
 """
 
 import math
@@ -77,12 +77,19 @@ class Ensemble:
         prefixes: Sequence[Ids] | None = None,
     ) -> list[list[Found]]:
         """The best translations of each sentence, the best first, in the order of the sentences."""
-        if settings.coverage_penalty:
-            raise UsageError("a coverage penalty counts where one model looks; leave it out, or ask one model")
+        refuse_coverage(settings)
         tokens = settings.beam * sum(map(len, sources))
-        members = [ready.made_for(settings.precision, tokens) or model for model, ready in self._members]
-        in_their_own = settings.model_copy(update={"precision": "fp32"})
-        return Native(Joint(members)).search(sources, longest, in_their_own, prefixes)
+        made = [ready.made_for(settings.precision, tokens) for _, ready in self._members]
+        members = [quick or model for quick, (model, _) in zip(made, self._members, strict=True)]
+        left = settings.precision if settings.precision == "bf16" and None in made else "fp32"  # of whom it is not yet
+        around = settings.model_copy(update={"precision": left})
+        return Native(Joint(members)).search(sources, longest, around, prefixes)
+
+
+def refuse_coverage(settings: SearchSettings) -> None:
+    """It counts where a model looks, and several look in several places."""
+    if settings.coverage_penalty:
+        raise UsageError("a coverage penalty counts where one model looks; leave it out, or ask one model")
 
 
 def _refuse_to_be_watched(eye: Eye | None) -> None:

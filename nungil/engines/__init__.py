@@ -10,6 +10,7 @@ from nungil.engines.ctranslate2 import CTranslate2, positions_of
 from nungil.engines.library import possible_compute
 from nungil.engines.specification import transformer_of
 from nungil.errors import UsageError, did_you_mean
+from nungil.model.folder import ModelConfig, read_config
 from nungil.pipeline import Classifier, Translator
 from nungil.pipeline import load as load_native
 
@@ -22,25 +23,24 @@ def load(
     engine: Engine = "nungil",
     compute: str | None = None,
     probabilities: bool = False,
-    others: Sequence[str | Path] = (),
+    others: str | Path | Sequence[str | Path] = (),
 ) -> Translator | Classifier:
     """The translator or classifier of a model folder.
 
     With `engine="ctranslate2"` CTranslate2 searches in place of nungil, in float32 or as `compute` says ("int8"), and
     `probabilities` has it tell those of each token, which takes longer; nungil always tells. Attention is nungil's own.
-    With `others`, models of the same tokenizers, translations are those of all of them together; attention is that of
-    the first.
+    With `others`, a folder or several of models with the same tokenizers, translations are those of all of them
+    together; attention, and what is said of a given translation, is the first's.
     """
+    more = [others] if isinstance(others, str | Path) else list(others)
     if engine not in get_args(Engine):
         raise UsageError(f"there is no engine {engine!r}{did_you_mean(engine, get_args(Engine))}")
     if engine == "nungil":
         if compute is not None:
             raise UsageError(f"compute {compute}: only with engine ctranslate2; nungil's own search has float32")
-        return _together(folder, others) if others else load_native(folder)
-    if others:
-        raise UsageError(
-            f"{others[0]}: CTranslate2 has one model at a time; several translate with nungil's own search"
-        )
+        return _together(folder, more) if more else load_native(folder)
+    if more:
+        raise UsageError(f"{more[0]}: CTranslate2 has one model at a time; several translate with nungil's own search")
     name = possible_compute(compute)  # what cannot be is said before the model is read
     model, transformer = transformer_of(folder, load_native(folder))
     return replace(model, engine=CTranslate2(transformer, positions_of(model.config), name, probabilities))
@@ -48,22 +48,35 @@ def load(
 
 def _together(folder: str | Path, others: Sequence[str | Path]) -> Translator:
     """The translator of a folder, whose searches are those of several."""
-    first = _translator(folder)
-    members = [first.model]
-    for place in others:
-        other = _translator(place)
-        if (other.config.files, other.config.marks) != (first.config.files, first.config.marks):
-            raise UsageError(
-                f"{place} cuts text otherwise than {folder}; models that translate together need the same tokenizers: "
-                "train them on the same files with another --seed, and name the validation and test sets, which are "
-                "set aside by chance otherwise"
-            )
-        members.append(other.model)
-    return replace(first, engine=Ensemble(members))
+    first = read_config(Path(folder))
+    places = [Path(folder).resolve()]
+    for place in others:  # before any weights are read
+        _refuse_unlike(place, read_config(Path(place)), folder, first)
+        places.append(Path(place).resolve())
+    if len(set(places)) < len(places):
+        raise UsageError(f"{folder}: the same model is named twice; it has nothing to add to itself")
+    model, *members = map(_translator, (folder, *others))
+    return replace(model, engine=Ensemble([model.model, *(one.model for one in members)]))
+
+
+def _refuse_unlike(place: str | Path, config: ModelConfig, folder: str | Path, first: ModelConfig) -> None:
+    """Whoever translates together has the same task, and the same numbers for the same tokens."""
+    if "classify" in (first.task, config.task):
+        which = folder if first.task == "classify" else place
+        raise UsageError(f"{which} holds a classifier; only translators work together")
+    ways = [(one.source, one.target) for one in (config, first)]
+    if any(this and that and this != that for this, that in zip(*ways, strict=True)):
+        (source, target), (from_, to) = ways
+        raise UsageError(f"{place} translates from {source} to {target}, but {folder} from {from_} to {to}")
+    if (config.files, config.marks) != (first.files, first.marks):
+        raise UsageError(
+            f"{place} cuts text otherwise than {folder}; models that translate together need the same tokenizers: "
+            "train them on the same files with another --seed, and name the validation and test sets, which are set "
+            "aside by chance otherwise"
+        )
 
 
 def _translator(folder: str | Path) -> Translator:
     found = load_native(folder)
-    if isinstance(found, Translator):
-        return found
-    raise UsageError(f"{folder} holds a classifier; only translators work together")
+    assert isinstance(found, Translator)  # its config was looked at
+    return found

@@ -88,7 +88,7 @@ TEXTS = 48  # of a batch at the least, on average: a label says little (docs/res
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
 LONGEST_NGRAM = {"character": 5}  # a word or so; three of anything else (docs/results.md, NSMC)
 FEWEST, MOST = 2**14, 2**23  # places that n-grams are hashed to; places times labels: two tables of 34 MB
-VALIDATIONS, FEW = 40, 10  # of a run, at the most and where they are dear: those are to take no longer than training
+VALIDATIONS, FEW = 40, 10  # of a run: where so many would take longer than training there are fewer, but not too few
 DEAR = 5  # tokens that are learned in the time one is translated, by a young model and to the longest that it may
 CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 5, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
 
@@ -182,7 +182,7 @@ def _training(
         decisions.append(f"{steps:,} updates: {rounds:,} epochs of {per_epoch:,}; it stops before if nothing improves.")
     round_of = per_epoch // 2 if task == "classify" else per_epoch
     often = _validations(prepared, steps * batch_tokens * asked.accumulation)
-    every = asked.validate_every or max(1, min(steps, max(round_of, 50, steps // often)))
+    every = asked.validate_every or max(1, min(steps, max(round_of, 50, math.ceil(steps / often))))
     worked_out = schedule_for(steps)
     schedule = filled(asked.schedule, worked_out.model_dump()) if asked.schedule else worked_out
     smoothing = asked.label_smoothing

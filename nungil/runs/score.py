@@ -118,8 +118,8 @@ def _systems(request: ScoreRequest) -> list[System]:
         return [first]
     if first.name == str(request.system) and first.place.resolve() == request.against.resolve():
         raise UsageError(
-            f"{request.against} is compared with itself; --against takes another one, or the same with --engine, which "
-            "is that of the first"
+            f"{request.against} is compared with itself; --against takes another one, or the same where --engine or "
+            "--with is given, which are of the first"
         )
     return [first, System(str(request.against), request.against)]
 
@@ -187,7 +187,11 @@ def _seen(system: System, model: "Translator | Classifier", asked: Asked, say: S
     from nungil.pipeline import Classifier
 
     tokenizer = model.tokenizer if isinstance(model, Classifier) else model.tokenizers.source
-    count = count_seen(system.place, tokenizer, asked.sources or [], model.config.longest)
+    counts = [
+        count_seen(place, tokenizer, asked.sources or [], model.config.longest)
+        for place in (system.place, *system.others)
+    ]
+    count = max(counts)
     if count:
         say(
             f"{count:,} of the {len(asked.references):,} stand in the training set of {system.name}, which makes it "

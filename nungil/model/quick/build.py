@@ -47,7 +47,7 @@ class Ready:
         asked = precision, self.model.training, _weights_as_they_are(self.model)
         kept = self._kept
         if kept is None or kept.asked != asked or (lookup and not kept.lookup):
-            self._kept = None  # before there are two of them
+            kept = self._kept = None  # before there are two of them
             kept = self._kept = _Kept(quick(self.model, precision, tokens), asked, lookup)
         return kept.made
 
