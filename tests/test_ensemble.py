@@ -98,9 +98,9 @@ def test_products_of_all_of_them_may_be_short(models, precision):
 
 
 def test_who_has_no_quick_way_is_short_too():
-    slow = TRANSLATORS["luong, local-m"]().float().eval()
+    slow, sources = TRANSLATORS["luong, local-m"]().float().eval(), sentences()
     full, short = (
-        Ensemble([slow, slow]).search(sentences(), [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
+        Ensemble([slow, slow]).search(sources, [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
         for kind in ("fp32", "bf16")
     )
     at_first, at_first_short = ([one.log_probabilities[0] for (one,) in found] for found in (full, short))
