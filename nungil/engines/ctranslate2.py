@@ -20,7 +20,7 @@ from nungil.model.transformer import TransformerTranslator
 from nungil.pipeline.translator import MORE
 from nungil.text.tokenizers.base import EOS
 
-ROWS = 320  # hypotheses of a batch; with more, what they remember leaves the processor's cache
+ROWS, SHORT_ROWS = 320, 128  # hypotheses of a batch, and of one in whole numbers; with more, they leave the cache
 SCORED = 64  # translations whose tokens are scored together: a row of probabilities is kept for each of them
 FEWEST, MOST = 1_024, 16_384  # positions that a converted model has
 NOT_OURS = {
@@ -56,6 +56,7 @@ class CTranslate2:
     ) -> None:
         self.compute, self.probabilities = possible_compute(compute), probabilities
         self.positions, self.threads = positions, torch.get_num_threads()
+        self.rows = SHORT_ROWS if self.compute.startswith("int8") else ROWS
         sizes = model.source_embedding.table.num_embeddings, model.output.out_features
         self._names = [str(number) for number in range(max(sizes))]  # an id is named by its number, whatever it means
         source, target = (self._names[:size] for size in sizes)
@@ -83,13 +84,13 @@ class CTranslate2:
         if prefixes is not None:
             raise UsageError("CTranslate2 begins no translation with given tokens; nungil's own search does")
         self._refuse_long(sources, longest)
-        rows = even_rows(len(sources), max(1, ROWS // settings.beam), self.threads)
+        rows = even_rows(len(sources), max(1, self.rows // settings.beam), self.threads)
         batches = list(batches_of([len(source) for source in sources], rows))
         task = _Task(sources, longest, settings)
         answers: list[list[Found]] = [[] for _ in sources]
         self._answer(batches, task, answers)
         if settings.beam > 1:
-            self._answer(_without_end(task, answers), task._replace(patience=2), answers)
+            self._answer(self._without_end(task, answers), task._replace(patience=2), answers)
         return self._scored(sources, answers, settings) if self.probabilities else answers
 
     def _answer(self, batches: Sequence[Sequence[int]], task: _Task, answers: list[list[Found]]) -> None:
@@ -122,6 +123,22 @@ class CTranslate2:
             return_end_token=True,
         )
         return asked, penalty
+
+    def _without_end(self, task: _Task, answers: Sequence[Sequence[Found]]) -> list[list[int]]:
+        """Sentences whose best does not end, although it might have, in batches of one limit: to be searched once more.
+
+        What goes round in circles is probable, and CTranslate2 may have thrown away a translation that ended for it.
+        """
+        by_limit: dict[int, list[int]] = {}
+        for place, found in enumerate(answers):
+            if not found[0].finished and task.settings.shortest < task.longest[place]:
+                by_limit.setdefault(task.longest[place], []).append(place)
+        rows = max(1, self.rows // (2 * task.settings.beam))
+        return [
+            [places[row] for row in batch]
+            for places in by_limit.values()
+            for batch in batches_of([len(task.sources[place]) for place in places], rows)
+        ]
 
     def _scored(
         self, sources: Sequence[Ids], answers: list[list[Found]], settings: SearchSettings
@@ -167,23 +184,6 @@ def positions_of(config: ModelConfig) -> int:
     """How many tokens a sentence may have: what the model reads and may answer, marks included."""
     reads = config.longest + 2
     return min(MOST, max(FEWEST, reads, math.ceil(config.stretch * reads) + MORE + 1))
-
-
-def _without_end(task: _Task, answers: Sequence[Sequence[Found]]) -> list[list[int]]:
-    """Sentences whose best does not end, although it might have, in batches of one limit: to be searched once more.
-
-    A translation that goes round in circles is probable, and CTranslate2 may have thrown away one that ended for it.
-    """
-    by_limit: dict[int, list[int]] = {}
-    for place, found in enumerate(answers):
-        if not found[0].finished and task.settings.shortest < task.longest[place]:
-            by_limit.setdefault(task.longest[place], []).append(place)
-    rows = max(1, ROWS // (2 * task.settings.beam))
-    return [
-        [places[row] for row in batch]
-        for places in by_limit.values()
-        for batch in batches_of([len(task.sources[place]) for place in places], rows)
-    ]
 
 
 def _their_penalty(settings: SearchSettings, length: float) -> float:
