@@ -9,7 +9,7 @@ from model_folders import ENGLISH, KOREAN, LUONG, TRANSFORMER, change_config, cl
 from small_models import TRANSLATORS, B, recurrent, source_batch, transformer
 
 import nungil
-from nungil.decoding.ensemble import Ensemble, Joint
+from nungil.decoding.joint import Joint
 from nungil.decoding.native import Native
 from nungil.decoding.settings import SearchSettings
 from nungil.errors import UsageError
@@ -56,7 +56,7 @@ def mean_of(models, ids, written):
 @pytest.mark.parametrize("beam", [1, 4])
 def test_what_is_found_has_the_mean_of_their_probabilities(models, beam):
     sources, settings = sentences(), SearchSettings(beam=beam, n_best=beam)
-    for ids, several in zip(sources, Ensemble(models).search(sources, [5] * B, settings), strict=True):
+    for ids, several in zip(sources, Native(*models).search(sources, [5] * B, settings), strict=True):
         for found in several:
             written = [*found.ids, EOS][: found.length]
             expected = mean_of(models, ids, written)[range(len(written)), written].log()
@@ -65,7 +65,7 @@ def test_what_is_found_has_the_mean_of_their_probabilities(models, beam):
 
 def test_at_every_step_the_most_probable_by_the_mean_is_taken(models):
     sources = sentences()
-    together = Ensemble(models).search(sources, [5] * B, SearchSettings(beam=1))
+    together = Native(*models).search(sources, [5] * B, SearchSettings(beam=1))
     for ids, (found,) in zip(sources, together, strict=True):
         written = [*found.ids, EOS][: found.length]
         allowed = mean_of(models, ids, written).index_fill(1, torch.tensor([PAD, SOS]), 0.0)
@@ -76,8 +76,8 @@ def test_at_every_step_the_most_probable_by_the_mean_is_taken(models):
 def test_twice_the_same_is_as_if_alone_and_the_order_does_not_matter(models, beam):
     sources, settings = sentences(), SearchSettings(beam=beam)
     alone = Native(models[0]).search(sources, [4, 6, 5], settings)
-    twice = Ensemble([models[0]] * 2).search(sources, [4, 6, 5], settings)
-    one_way, other_way = (Ensemble(given).search(sources, [4, 6, 5], settings) for given in (models, models[::-1]))
+    twice = Native(models[0], models[0]).search(sources, [4, 6, 5], settings)
+    one_way, other_way = (Native(*given).search(sources, [4, 6, 5], settings) for given in (models, models[::-1]))
     for these, those in ((alone, twice), (one_way, other_way)):
         for (this,), (that,) in zip(these, those, strict=True):
             assert (this.ids, this.finished) == (that.ids, that.finished)
@@ -89,7 +89,7 @@ def test_twice_the_same_is_as_if_alone_and_the_order_does_not_matter(models, bea
 def test_products_of_all_of_them_may_be_short(models, precision):
     sources, models = sentences(), [model.float() for model in models]
     full, short = (
-        Ensemble(models).search(sources, [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
+        Native(*models).search(sources, [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
         for kind in ("fp32", precision)
     )
     for (in_full,), (in_short,) in zip(full, short, strict=True):
@@ -100,7 +100,7 @@ def test_products_of_all_of_them_may_be_short(models, precision):
 def test_who_has_no_quick_way_is_short_too():
     slow, sources = TRANSLATORS["luong, local-m"]().float().eval(), sentences()
     full, short = (
-        Ensemble([slow, slow]).search(sources, [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
+        Native(slow, slow).search(sources, [5] * B, SearchSettings(beam=1, shortest=5, precision=kind))
         for kind in ("fp32", "bf16")
     )
     at_first, at_first_short = ([one.log_probabilities[0] for (one,) in found] for found in (full, short))
@@ -116,7 +116,7 @@ def test_they_have_no_look_in_common(models):
     with pytest.raises(UsageError, match="several models have no look in common"), torch.inference_mode():
         joint.step(torch.full((B,), SOS), joint.start(source, keep), Recorder())
     with pytest.raises(UsageError, match="a coverage penalty counts where one model looks; leave it out, or ask one"):
-        Ensemble(models).search([[5, 6]], [4], SearchSettings(coverage_penalty=0.3))
+        Native(*models).search([[5, 6]], [4], SearchSettings(coverage_penalty=0.3))
 
 
 def test_folders_that_are_loaded_together(folders):
@@ -130,7 +130,7 @@ def test_folders_that_are_loaded_together(folders):
     members = [nungil.load(folder).model for folder in folders]
     ids = nungil.load(folders[0]).tokenizers.source.encode("I like snow")
     assert together.look("I like snow").target_tokens, "where the first of them looks"
-    again = Ensemble(members).search([[SOS, *ids, EOS]], [9], SearchSettings())
+    again = Native(*members).search([[SOS, *ids, EOS]], [9], SearchSettings())
     assert again[0][0].ids == together.engine.search([[SOS, *ids, EOS]], [9], SearchSettings())[0][0].ids
 
 

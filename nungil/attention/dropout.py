@@ -76,8 +76,8 @@ class _Masked(torch.autograd.Function):
 def _times(numbers: Tensor, mask: Tensor, scale: float) -> Tensor:
     """numbers × mask × scale: all bits of a number stay, or none does.
 
-    In the place of the mask's copy. Read and written at places a multiple of 4,096 bytes apart, as those of new memory
-    of such sizes often are, numbers take a processor four times as long.
+    In the place of the mask's copy: a processor is slow to read and write at places a multiple of 4,096 bytes apart, as
+    those of new memory often are.
     """
     bits = BITS[numbers.element_size()]
     return mask.to(bits).mul_(numbers.view(bits)).view(numbers.dtype).mul_(scale)

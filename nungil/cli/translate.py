@@ -82,7 +82,7 @@ def _translate(
     folder: Path, texts: "Texts", out: Path | None, options: dict[str, Any], shown: "Shown", run: "Run"
 ) -> None:
     from nungil.cli.lines import model_sign, work_through
-    from nungil.decoding.ensemble import refuse_coverage
+    from nungil.decoding.joint import refuse_coverage
     from nungil.decoding.settings import SearchSettings
     from nungil.engines import load
     from nungil.engines.ctranslate2 import refuse_what_it_cannot

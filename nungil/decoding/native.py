@@ -16,10 +16,11 @@ from nungil.decoding.beam import beam_search
 from nungil.decoding.constraints import Constraints, padded_prefix
 from nungil.decoding.found import Found
 from nungil.decoding.greedy import greedy
+from nungil.decoding.joint import Joint, refuse_coverage
 from nungil.decoding.sampling import Sampler
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
-from nungil.model.products import computing_in
+from nungil.model.products import Precision, computing_in
 from nungil.model.quick.build import Ready
 
 Ids = Sequence[int]
@@ -47,11 +48,12 @@ class Native:
     """Searches in batches of like length, as many at a time as there are threads, with one thread each.
 
     So a step's many small products need not wait for each other: half as fast again as one batch on all threads.
+    Several models search as one.
     """
 
-    def __init__(self, model: Stepper[Any]) -> None:
-        self.model = model
-        self._quick = Ready(model)
+    def __init__(self, *models: Stepper[Any]) -> None:
+        self.models = models
+        self._quick = [Ready(model) for model in models]
 
     def search(
         self,
@@ -61,7 +63,7 @@ class Native:
         prefixes: Sequence[Ids] | None = None,
     ) -> list[list[Found]]:
         """The best translations of each sentence, the best first, in the order of the sentences."""
-        model = self._ready([len(source) for source in sources], settings)
+        model, around = self._ready([len(source) for source in sources], settings)
         batches = list(batches_of([len(source) for source in sources], batch_size(len(sources), settings)))
         answers: list[list[Found]] = [[] for _ in sources]
 
@@ -73,7 +75,7 @@ class Native:
                 settings.no_repeat,
                 None if prefixes is None else padded_prefix([prefixes[place] for place in places]),
             )
-            with computing_in("bf16" if model is self.model and settings.precision == "bf16" else "fp32"):
+            with computing_in(around):
                 return search_batch(model, source, keep, constraints, settings, places[0])
 
         with _workers(len(batches), one_thread=settings.sample) as pool:
@@ -82,12 +84,20 @@ class Native:
                     answers[place] = one
         return answers
 
-    def _ready(self, lengths: Sequence[int], settings: SearchSettings) -> Stepper[Any]:
-        """The model, made ready for searching. Who counts attention has to see it, and is shown the model itself."""
-        if settings.coverage_penalty:
-            return self.model
+    def _ready(self, lengths: Sequence[int], settings: SearchSettings) -> tuple[Stepper[Any], Precision]:
+        """The model, made ready for searching, and the precision of what has no quick way, which torch sees to.
+
+        Who counts attention has to see it, and is shown the model itself.
+        """
         tokens = settings.beam * sum(lengths)  # translations are about as long as what they are of
-        return self._quick.made_for(settings.precision, tokens) or self.model
+        seen = settings.coverage_penalty > 0
+        made = [None if seen else ready.made_for(settings.precision, tokens) for ready in self._quick]
+        members = [quick or model for quick, model in zip(made, self.models, strict=True)]
+        around: Precision = "bf16" if settings.precision == "bf16" and None in made else "fp32"
+        if len(members) == 1:
+            return members[0], around
+        refuse_coverage(settings)
+        return Joint(members), around
 
 
 def search_batch(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from nungil.decoding.ensemble import Ensemble
+from nungil.decoding.native import Native
 from nungil.engines.ctranslate2 import CTranslate2, positions_of
 from nungil.engines.library import possible_compute
 from nungil.engines.specification import transformer_of
@@ -56,7 +56,7 @@ def _together(folder: str | Path, others: Sequence[str | Path]) -> Translator:
     if len(set(places)) < len(places):
         raise UsageError(f"{folder}: the same model is named twice; it has nothing to add to itself")
     model, *members = map(_translator, (folder, *others))
-    return replace(model, engine=Ensemble([model.model, *(one.model for one in members)]))
+    return replace(model, engine=Native(model.model, *(one.model for one in members)))
 
 
 def _refuse_unlike(place: str | Path, config: ModelConfig, folder: str | Path, first: ModelConfig) -> None:

@@ -107,7 +107,7 @@ class _Whole:
 
     def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
         largest_N1 = _largest(inputs)
-        signed_NI = (inputs * (LARGEST / largest_N1)).round_().to(torch.int8)  # six times as fast as to unsigned ones
+        signed_NI = (inputs * (LARGEST / largest_N1)).round_().to(torch.int8)  # faster than to unsigned ones
         whole_NI = signed_NI.view(torch.uint8).bitwise_xor_(ZERO)  # their highest bit turned over is 128 added
         of_inputs, of_weights = (whole_NI, 1 / LARGEST, ZERO), (self.weight, self.measure_O, self.zeros_O)
         of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more

@@ -1,4 +1,4 @@
-"""Ensemble: several translators that search as one. At each step a token has the mean of their probabilities.
+"""Joint: several translators as one (an ensemble). At each step a token has the mean of their probabilities.
 
 Models that began with other weights err in other places; where they are about as good, their mean errs less than each
 of them. It costs as many times the work as there are models.
@@ -13,12 +13,9 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from nungil.attention import Eye
-from nungil.decoding.found import Found
-from nungil.decoding.native import Ids, Native
 from nungil.decoding.settings import SearchSettings
 from nungil.decoding.stepper import Stepper
 from nungil.errors import UsageError
-from nungil.model.quick.build import Ready
 from nungil.model.results import State, Stepped
 
 
@@ -61,29 +58,6 @@ class Joint:
         shares_MBV = torch.stack([one.log_probs for one in stepped])
         mean_BV = shares_MBV.logsumexp(dim=0).sub_(math.log(len(stepped)))
         return Stepped(mean_BV, JointState(tuple(one.state for one in stepped)))
-
-
-class Ensemble:
-    """nungil's own search over several models of the same tokens."""
-
-    def __init__(self, models: Sequence[Stepper[Any]]) -> None:
-        self._members = [(model, Ready(model)) for model in models]
-
-    def search(
-        self,
-        sources: Sequence[Ids],
-        longest: Sequence[int],
-        settings: SearchSettings,
-        prefixes: Sequence[Ids] | None = None,
-    ) -> list[list[Found]]:
-        """The best translations of each sentence, the best first, in the order of the sentences."""
-        refuse_coverage(settings)
-        tokens = settings.beam * sum(map(len, sources))
-        made = [ready.made_for(settings.precision, tokens) for _, ready in self._members]
-        members = [quick or model for quick, (model, _) in zip(made, self._members, strict=True)]
-        left = settings.precision if settings.precision == "bf16" and None in made else "fp32"  # of whom it is not yet
-        around = settings.model_copy(update={"precision": left})
-        return Native(Joint(members)).search(sources, longest, around, prefixes)
 
 
 def refuse_coverage(settings: SearchSettings) -> None:
