@@ -25,6 +25,12 @@ def test_help_answers_in_under_a_third_of_a_second():
     assert min(times) < 0.3
 
 
+def test_every_verb_is_told_in_one_whole_line():
+    told = run("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(told) == 15
+    assert not [line for line in told if "..." in line or len(line) > 80 or not line.endswith(".")]
+
+
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["explain", "--help"], ["check", "--help"], ["score", "--help"], ["info"], ["--version"]]
 )

@@ -42,21 +42,23 @@ app = typer.Typer(
     rich_markup_mode=None,  # boxes around the help take longer to import than the help may take in all
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("train")(train.train)
-app.command("resume")(resume.resume)
-app.command("translate")(translate.translate)
-app.command("classify")(classify.classify)
-app.command("score")(score.score)
-app.command("align")(align.align)
-app.command("look", cls=Sectioned, help=look.HELP)(look.look)
-app.command("explain")(explain.explain)
-app.command("serve")(serve.serve)
-app.command("study")(study.study)
-app.command("export")(export.export)
-app.command("check")(check.check)
-app.add_typer(data.app, name="data")
-app.command("info")(info.info)
+app.command("demo", short_help="From nothing to a translator, and where it looks: two minutes.")(demo.demo)
+app.command("train", short_help="Train a translator or a classifier on your own text.")(train.train)
+app.command("resume", short_help="Go on with a run that was stopped, exactly where it stopped.")(resume.resume)
+app.command("translate", short_help="Translate text, line by line.")(translate.translate)
+app.command("classify", short_help="Classify text, line by line.")(classify.classify)
+app.command("score", short_help="How good a model is, and which of two is better.")(score.score)
+app.command("align", short_help="Print which words belong together; alignment error rate.")(align.align)
+app.command(
+    "look", cls=Sectioned, help=look.HELP, short_help="Show where a model looks: heat maps, lenses, interventions."
+)(look.look)
+app.command("explain", short_help="Print every number of one attention step, checked.")(explain.explain)
+app.command("serve", short_help="A page to look through, and an interface for programs.")(serve.serve)
+app.command("study", short_help="Measure what is said about attention, with a report.")(study.study)
+app.command("export", short_help="Write a Transformer as a folder for CTranslate2.")(export.export)
+app.command("check", short_help="What is wrong with a corpus, a recipe or a model folder.")(check.check)
+app.add_typer(data.app, name="data", short_help="Make the embedded corpus as files.")
+app.command("info", short_help="Versions and machine, or a model's card, for a bug report.")(info.info)
 
 
 def _print_version(asked: bool) -> None:
