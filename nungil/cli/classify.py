@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def classify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]…", help="A text per line; by default standard input.")
+        list[Path] | None, typer.Argument(metavar="FILE", help="A text per line; by default standard input.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")

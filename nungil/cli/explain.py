@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def explain(
     folder: Annotated[
-        str | None, typer.Argument(metavar="[DIR]", help="A model folder; with --example, the example's name.")
+        str | None, typer.Argument(metavar="DIR", help="A model folder; with --example, the example's name.")
     ] = None,
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="With DIR: a sentence, in quotes.")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="With DIR: a sentence, in quotes.")] = None,
     step: Annotated[
         int | None,
         typer.Option(metavar="N", help="With DIR: the word that is being written, from 1 (default), <eos> the last."),

@@ -14,7 +14,7 @@ from nungil.cli.talk import readable_json, write
 
 
 def info(
-    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A model folder, for its card.")] = None,
+    folder: Annotated[Path | None, typer.Argument(metavar="DIR", help="A model folder, for its card.")] = None,
 ) -> None:
     """Print versions and machine, or the card of a model, as Markdown for a bug report.
 

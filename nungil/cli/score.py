@@ -49,7 +49,7 @@ Engine = Annotated[
 
 
 def score(
-    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A model folder.")] = None,
+    folder: Annotated[Path | None, typer.Argument(metavar="DIR", help="A model folder.")] = None,
     others: Others = None,
     data: Data = None,
     against: Against = None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def serve(
-    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="Model folders; name=DIR gives one a name.")],
+    folders: Annotated[list[str], typer.Argument(metavar="DIR", help="Model folders; name=DIR gives one a name.")],
     port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8080,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Any but this machine's own needs keys.")] = "127.0.0.1",
     key_file: Annotated[

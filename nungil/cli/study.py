@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study, or all; without one, a list.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A study, or all; without one, a list.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Three seeds and small: meant for three minutes.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what would be run, and how long it takes.")] = False,
     data: Annotated[

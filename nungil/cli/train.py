@@ -11,9 +11,7 @@ from nungil.errors import UsageError
 
 
 def train(
-    recipe: Annotated[
-        Path | None, typer.Argument(metavar="[RECIPE.yaml]", help="A recipe; options go over it.")
-    ] = None,
+    recipe: Annotated[Path | None, typer.Argument(metavar="RECIPE.yaml", help="A recipe; options go over it.")] = None,
     files: Annotated[
         list[str] | None, typer.Option("--train", metavar="FILE", help="Files to train on; may be repeated.")
     ] = None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def translate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]…", help="A text per line; by default standard input.")
+        list[Path] | None, typer.Argument(metavar="FILE", help="A text per line; by default standard input.")
     ] = None,
     others: Others = None,
     out: Annotated[
