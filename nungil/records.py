@@ -10,6 +10,7 @@ class Pair(NamedTuple):
     target: str
     file: str = ""
     line: int = 0
+    withheld: str = ""  # why its own file does not vouch for it, such as "fuzzy"; cleaning drops and counts it
 
 
 class Translation(NamedTuple):

@@ -138,6 +138,17 @@ def test_a_text_in_the_test_set_is_dropped_whatever_its_label():
     assert tally.dropped == {"in the test set": 1}
 
 
+def test_what_its_own_file_does_not_vouch_for_is_dropped_by_its_reason():
+    pairs = [Pair("a ", "b", "f", 1, "fuzzy"), Pair("a", "b", "f", 2), Pair("c", "", "f", 3)]
+    tally, rejected = Tally(), []
+    kept = list(clean_pairs(pairs, LIMITS, tally, lambda reason, pair: rejected.append((reason, pair.line))))
+    assert kept == [pairs[1]]
+    assert tally.dropped == {"fuzzy": 1, "empty target": 1}
+    assert rejected == [("fuzzy", 1), ("empty target", 3)]
+    allowed = clean_pairs(pairs, CleaningSettings(drop_withheld=False), Tally())
+    assert [pair.line for pair in allowed] == [1]
+
+
 def test_dropping_can_be_switched_off():
     settings = CleaningSettings(drop_duplicates=False, drop_held_out=False)
     pairs = [Pair("a", "b"), Pair("a", "b")]

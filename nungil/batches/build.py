@@ -121,7 +121,7 @@ def _short_enough(columns: Mapping[str, Ids], longest: int) -> NDArray[np.bool_]
 
 def _chunks(records: Iterable[Pair] | Iterable[Labelled]) -> Iterator[Chunk]:
     """Texts without their places, which need not travel."""
-    stream = iter(records)
+    stream: Iterator[Pair | Labelled] = iter(records)
     while chunk := list(islice(stream, CHUNK)):
         yield [record[0] for record in chunk], [record[1] for record in chunk]
 

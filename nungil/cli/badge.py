@@ -104,7 +104,7 @@ def records_for(folder: Path, model: "Translator | Classifier", texts: Texts) ->
         from nungil.runs.saved import read_records
 
         rows = read_records(kept, task)
-    rows = [row for row in rows if row[0].strip() and row[1].strip()]
+    rows = [row for row in rows if row[0].strip() and row[1].strip() and not any(row[4:])]  # nor what is withheld
     if not rows:
         raise CorpusError(f"{texts.file or folder}: there is nothing in it to measure a badge on")
     step = max(1, len(rows) // texts.limit)  # from all over the file: its beginning may be of one kind

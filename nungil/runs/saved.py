@@ -28,7 +28,7 @@ def save_prepared(prepared: Prepared, folder: Path) -> None:
     """Write everything but the stores and the tokenizers, which have files of their own."""
     for name, records in (("validation", prepared.valid_records), ("test", prepared.test_records)):
         with whole_file(folder / f"{name}.jsonl") as file:
-            file.writelines(json.dumps(list(record), ensure_ascii=False) + "\n" for record in records)
+            file.writelines(json.dumps(record[:4], ensure_ascii=False) + "\n" for record in records)
     plain = {
         "task": prepared.task,
         "languages": list(prepared.languages),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 from typing import Generic
 
 import numpy as np
@@ -78,7 +78,7 @@ class Train(Generic[Record]):
 
     def clean(self, tally: Tally) -> Iterator[Record]:
         """Every clean record of the files, those set aside too."""
-        rows = map(self.kind.record._make, self.corpus.rows())
+        rows = starmap(self.kind.record, self.corpus.rows())
         return self.kind.clean(rows, self.cleaning, tally, None, self.held_out)
 
     def parted(self, tally: Tally) -> Iterator[tuple[int, Record]]:

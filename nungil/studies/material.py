@@ -128,9 +128,8 @@ def given(files: Sequence[str], scale: Scale, task: Task) -> Material:
             found = gather(opened, TEXTS, data, CleaningSettings(), CORPUS_SEED)
     except CorpusError as error:
         raise CorpusError(_explained(str(error), data)) from None
-    train, valid, test = (
-        [Sentence(one[0], one[1]) for one in side] for side in (list(found.train), found.valid, found.test)
-    )
+    sides: tuple[Sequence[Pair | Labelled], ...] = (list(found.train), found.valid, found.test)
+    train, valid, test = ([Sentence(one[0], one[1]) for one in side] for side in sides)
     if len(train) < LEAST or len(valid) < 2 or len(test) < 2:
         raise CorpusError(
             f"{files[0]}: {len(train)} records to train on are too few for a study; {LEAST} or more are needed"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +116,8 @@ class _Look:
         """The records of a corpus that pass. A source that cannot be read to its end is a fault; the next is read."""
         rows = self._readable(corpus)
         if self.task == "translate":
-            return clean_pairs(map(Pair._make, rows), self.cleaning, tally, rejected, self.others)
-        return clean_labelled(map(Labelled._make, rows), self.cleaning, tally, rejected, self.others)
+            return clean_pairs(starmap(Pair, rows), self.cleaning, tally, rejected, self.others)
+        return clean_labelled(starmap(Labelled, rows), self.cleaning, tally, rejected, self.others)
 
     def _readable(self, corpus: Corpus) -> Rows:
         for source in corpus.sources:

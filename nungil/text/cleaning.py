@@ -17,7 +17,6 @@ from nungil.text.tidy import repairs, tidy
 
 Record = TypeVar("Record", bound=Pair | Labelled)
 Mask = NDArray[np.bool_]
-Fault = Callable[[str, str, "CleaningSettings"], str | None]
 BATCH = 8_192
 BATCH_CHARACTERS = 2_000_000
 ALLOWANCE = 10  # bytes added to both sides before their ratio is taken: "No." and "아니요." are a fair pair
@@ -40,6 +39,9 @@ class CleaningSettings(Settings):
     )
     drop_duplicates: bool = Field(True, description="Keep only the first of exactly equal records.")
     drop_copies: bool = Field(False, description="Drop pairs whose target is their source; names and code often are.")
+    drop_withheld: bool = Field(
+        True, description="Drop pairs that their own file does not vouch for: fuzzy, not yet translated, not to be."
+    )
     drop_held_out: bool = Field(True, description="Drop records of train that stand in the validation or test set.")
 
 
@@ -105,7 +107,7 @@ def clean_pairs(
     held_out: Sequence[HeldOut] = (),
 ) -> Iterator[Pair]:
     """The tidied pairs that may stay. Counts go to the tally; what is dropped goes to `rejected` with its reason."""
-    return _Sieve(settings, tally, rejected, held_out, pair_fault, _pairs_in).keep(pairs)
+    return _Sieve(settings, tally, rejected, held_out, _reason_of_pair, _pairs_in).keep(pairs)
 
 
 def clean_labelled(
@@ -116,7 +118,17 @@ def clean_labelled(
     held_out: Sequence[HeldOut] = (),
 ) -> Iterator[Labelled]:
     """The tidied texts that may stay. A text that stands in the test set is dropped whatever its label."""
-    return _Sieve(settings, tally, rejected, held_out, text_fault, _texts_in).keep(texts)
+    return _Sieve(settings, tally, rejected, held_out, _reason_of_text, _texts_in).keep(texts)
+
+
+def _reason_of_pair(pair: Pair, settings: CleaningSettings) -> str | None:
+    if pair.withheld and settings.drop_withheld:
+        return pair.withheld
+    return pair_fault(pair.source, pair.target, settings)
+
+
+def _reason_of_text(text: Labelled, settings: CleaningSettings) -> str | None:
+    return text_fault(text.text, text.label, settings)
 
 
 def record_hashes(records: Iterable[Pair | Labelled]) -> Hashes:
@@ -170,7 +182,7 @@ class _Sieve(Generic[Record]):
     tally: Tally
     rejected: Callable[[str, Record], None] | None
     held_out: Sequence[HeldOut]
-    fault: Fault
+    reason: Callable[[Record, CleaningSettings], str | None]
     stands_in: Callable[[HeldOut, list[Record]], Mask]
 
     def keep(self, records: Iterable[Record]) -> Iterator[Record]:
@@ -178,7 +190,7 @@ class _Sieve(Generic[Record]):
         seen = Seen()
         for batch in batches(records):
             tidied = [tidied_record(record, self.tally.changed) for record in batch]
-            reasons = [self.fault(record[0], record[1], self.settings) for record in tidied]
+            reasons = [self.reason(record, self.settings) for record in tidied]
             if self.settings.drop_held_out:
                 for other in self.held_out:
                     mark(reasons, tidied, f"in the {other.name} set", partial(self.stands_in, other))
@@ -215,4 +227,4 @@ def tidied_record(record: Record, changed: Counter[str]) -> Record:
     if first == record[0] and second == record[1]:
         return record
     changed.update({*repairs(record[0]), *repairs(record[1])})
-    return type(record)(first, second, record.file, record.line)
+    return type(record)(first, second, *record[2:])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 
 from nungil.errors import CorpusError, UsageError
@@ -30,11 +31,11 @@ class Corpus:
 
     def pairs(self) -> Iterator[Pair]:
         """The records of a corpus to translate."""
-        return map(Pair._make, self.rows())
+        return starmap(Pair, self.rows())
 
     def labelled(self) -> Iterator[Labelled]:
         """The records of a corpus to classify."""
-        return map(Labelled._make, self.rows())
+        return starmap(Labelled, self.rows())
 
 
 def read_pairs(files: Iterable[str | Path], settings: CorpusSettings | None = None) -> Iterator[Pair]:
