@@ -20,6 +20,7 @@ FORMATS = {
     "a.tsv": b"snow one\t\xeb\x88\x88\nBROKEN two\t\xea\xb8\xb8\nroad three\tx\n",
     "a.csv": b'"snow, one",\xeb\x88\x88\n"BROKEN\ttwo",\xea\xb8\xb8\nroad three,x\n',
     "a.jsonl": b'{"en": "snow one", "ko": "n"}\n{"en": "BROKEN two", "ko": "g"}\n{"en": "road", "ko": "x"}\n',
+    "a.po": b'#\nmsgid "BROKEN two"\nmsgstr "g"\n\nmsgid "snow one"\nmsgstr "n"\n\nmsgid "road"\nmsgstr "x"\n',
     "a.txt": b"__label__y snow one\n__label__z BROKEN two\n__label__y road three\n",
     "a.en": b"snow one\nBROKEN two\nroad three\n",
     "pos/1.txt": b"snow one\nBROKEN two\nroad three\n",

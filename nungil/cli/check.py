@@ -36,11 +36,12 @@ def check(
     ] = None,
     test: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set; may be repeated.")] = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Source,target or text,label: names, or numbers from 1.")
+        str | None,
+        typer.Option(metavar="A,B", help="Source,target or text,label: names, languages, or numbers from 1."),
     ] = None,
     task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
     file_format: Annotated[
-        Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder"] | None,
+        Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder", "tmx", "xliff", "po"] | None,
         typer.Option("--format", help="The format; told from name and content by default."),
     ] = None,
     encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
@@ -55,6 +56,8 @@ def check(
     \b
     nungil check train.tsv
     nungil check train.en train.ko --test test.en --test test.ko
+    nungil check memory.tmx --columns en,ko
+    nungil check locale/ko.po app.xlf
     nungil check reviews.csv --columns review,stars --rejected dropped.tsv
     nungil check train.tsv --test test.tsv --json
     nungil check recipe.yaml
@@ -77,7 +80,7 @@ def check(
         for fault in found.faults:
             say(f"nungil: {fault}")
         raise typer.Exit(CorpusError.exit_code)
-    say(_next(found, rejected, files))
+    say(_next(found, rejected, files, columns))
 
 
 def _is_recipe(files: list[str]) -> bool:
@@ -195,9 +198,10 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
         write(f"  and {len(rows) - LABELS_SHOWN:,} more")
 
 
-def _next(found: "Checkup", rejected: Path | None, files: list[str]) -> str:
+def _next(found: "Checkup", rejected: Path | None, files: list[str], columns: str | None) -> str:
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
     given = " ".join(f"--train {shlex.quote(name)}" for name in files)
     given = files[0] if _is_recipe(files) else given
+    given += f" --columns {shlex.quote(columns)}" if columns is not None else ""
     return f"Next: nungil train {given} --out runs/mine"

@@ -13,7 +13,8 @@ from nungil.errors import UsageError
 def train(
     recipe: Annotated[Path | None, typer.Argument(metavar="RECIPE.yaml", help="A recipe; options go over it.")] = None,
     files: Annotated[
-        list[str] | None, typer.Option("--train", metavar="FILE", help="Files to train on; may be repeated.")
+        list[str] | None,
+        typer.Option("--train", metavar="FILE", help="Files (as `nungil check` reads them); may be repeated."),
     ] = None,
     data: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder that the files of the recipe lie in; here by default.")
@@ -23,7 +24,8 @@ def train(
     source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
     target: Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")] = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Source,target or text,label: names, or numbers from 1.")
+        str | None,
+        typer.Option(metavar="A,B", help="Source,target or text,label: names, languages, or numbers from 1."),
     ] = None,
     task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
     model: Annotated[
@@ -51,6 +53,7 @@ def train(
 
     \b
     nungil train --train pairs.tsv --from en --to ko --out runs/mine
+    nungil train --train memory.tmx --from en --to ko --out runs/mine
     nungil train --train train.en --train train.de --valid val.en --valid val.de --out runs/multi30k
     nungil train --train reviews.csv --columns text,label --model gru --out runs/reviews
     nungil train recipes/multi30k.yaml --data ~/data --set model.dropout=0.2 --out runs/multi30k

@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 
 from nungil.errors import CorpusError, UsageError
 from nungil.text.corpus import Corpus, open_corpus
-from nungil.text.languages import Languages, read_tag, tag_of
-from nungil.text.source import CorpusSettings, Source, Task
+from nungil.text.languages import Languages, declared_tag, read_tag, tag_of
+from nungil.text.source import UNITS, CorpusSettings, Source, Task
 
 TABLES = ("tsv", "csv")
 
@@ -23,8 +23,6 @@ class DataSettings(CorpusSettings):
     train: tuple[str, ...] = Field(min_length=1, description="Files, folders and globs to train on.")
     valid: tuple[str, ...] = Field((), description="The validation set; by default a part of train is set aside.")
     test: tuple[str, ...] = Field((), description="The test set; if neither is given, a part of train is set aside.")
-    source: str | None = Field(None, description="Language of the source, such as en; told from names by default.")
-    target: str | None = Field(None, description="Language of the target, such as ko; told from names by default.")
     valid_size: int | None = Field(
         None, ge=1, description="Records set aside for validation; by default 5%, at most 1,000 pairs or 4,000 texts."
     )
@@ -124,15 +122,21 @@ def _read_alike(corpus: Corpus, train: Corpus) -> Corpus:
 def _languages(asked: Languages, first: Source) -> Languages:
     """Those asked for; else those that the names of the first source tell, in their order."""
     told = _tags(first)
-    if asked.source and not asked.target and asked.source == told.target:
+    if asked.source and not asked.target and _is_that(asked.source, told.target, told.source):
         return Languages(asked.source, told.source)
-    if asked.target and not asked.source and asked.target == told.source:
+    if asked.target and not asked.source and _is_that(asked.target, told.source, told.target):
         return Languages(told.target, asked.target)
     return Languages(asked.source or told.source, asked.target or told.target)
 
 
+def _is_that(asked: str, side: str, other: str) -> bool:
+    """Whether a side is in the language asked for: it is told so; or it has no name, and the other has another one."""
+    return asked == side or (not side and other not in ("", asked))
+
+
 def _tags(source: Source) -> Languages:
-    return Languages(tag_of(source.names[0]), tag_of(source.names[1]))
+    tag = declared_tag if source.format in UNITS else tag_of
+    return Languages(tag(source.names[0]), tag(source.names[1]))
 
 
 def _oriented(corpus: Corpus, languages: Languages) -> Corpus:
@@ -144,7 +148,8 @@ def _turned(source: Source, languages: Languages) -> Source:
     told = _tags(source)
     if _agree(told, languages):
         return source
-    if _agree(told[::-1], languages):
+    back = told[::-1]
+    if _agree(back, languages) and any(one and one == other for one, other in zip(back, languages, strict=True)):
         files = source.files[::-1] if source.format == "aligned" else source.files
         return replace(source, files=files, columns=source.columns[::-1], names=source.names[::-1])
     raise CorpusError(

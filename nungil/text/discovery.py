@@ -2,19 +2,24 @@
 
 import glob
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 from nungil.errors import CorpusError, UsageError, did_you_mean
-from nungil.text.files import HEAD_LINES, read_head
-from nungil.text.formats import tell_shape
+from nungil.text.declared import declared_by, encoding_of
+from nungil.text.files import HEAD_LINES, first_bytes, is_encoding, read_head
+from nungil.text.formats import tell_shape, tell_units
+from nungil.text.readers import UNIT_READERS
 from nungil.text.readers.csv import csv_records, sniff_delimiter
 from nungil.text.readers.folder import label_folders
 from nungil.text.readers.jsonl import flat_keys, json_records
-from nungil.text.source import CorpusSettings, Source, Task
+from nungil.text.source import UNITS, CorpusSettings, Format, Source, Task
 from nungil.text.table import Table, choose_columns, has_header
+from nungil.text.units import Found, choose_two, languages_in
 
 BESIDE_DATA = ("readme", "license", "licence", "copying")  # how names begin that accompany the data of a folder
+BESIDE_PO = (".pot", ".mo")  # the template of translations, and what programs read of them
 
 
 def expand(places: Iterable[str | Path]) -> list[Path]:
@@ -43,16 +48,24 @@ def _expanded(path: Path) -> list[Path]:
 
 def _files_in(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    data = [path for path in files if not path.name.lower().startswith(BESIDE_DATA)]
+    data = [path for path in files if not _accompanies(path.name.lower())]
     if not data:
         raise CorpusError(f"{folder}: no data files in this folder, nor folders of .txt files, one per label")
     return data
+
+
+def _accompanies(name: str) -> bool:
+    return name.startswith(BESIDE_DATA) or name.endswith(BESIDE_PO)
 
 
 def look_into(path: Path, settings: CorpusSettings) -> tuple[Task, Source] | None:
     """The task and source that a file or label folder is; None when it is one side of line-aligned files."""
     if path.is_dir():
         return "classify", Source((path,), "folder", settings.encoding)
+    first = first_bytes(path)
+    units = tell_units(path, first) if settings.format is None else settings.format
+    if units in UNITS and first:
+        return "translate", _look_into_units(path, units, first, settings)
     head = read_head(path, settings.encoding)
     shape = settings.format or tell_shape(path, head)
     if shape == "folder":
@@ -66,6 +79,28 @@ def look_into(path: Path, settings: CorpusSettings) -> tuple[Task, Source] | Non
     if shape == "jsonl":
         return _look_into_jsonl(path, settings)
     return _look_into_table(path, head, Source((path,), shape, settings.encoding), settings)
+
+
+def _look_into_units(path: Path, shape: Format, first: bytes, settings: CorpusSettings) -> Source:
+    declared = declared_by(first, shape)
+    encoding = encoding_of(declared, settings.encoding)
+    if not is_encoding(encoding):
+        raise CorpusError(f"{path}:1: there is no encoding {declared!r}, which the file declares; give --encoding")
+    changed = path.stat()
+    try:
+        found = _languages_in(path, shape, encoding, (changed.st_size, changed.st_mtime_ns))
+    except CorpusError as error:
+        if encoding != settings.encoding:  # giving what is there by default would not help
+            said = str(error).replace("give --encoding utf-8", f"mend what the file declares, {declared}")
+            raise CorpusError(said) from None
+        raise
+    return Source((path,), shape, encoding, names=choose_two(str(path), found, settings))
+
+
+@lru_cache(maxsize=1_000)
+def _languages_in(path: Path, shape: Format, encoding: str, _: tuple[int, int]) -> Found:
+    """Look through a file; a run opens its data several times, and a memory of a gigabyte takes a minute."""
+    return languages_in(UNIT_READERS[shape](path, encoding))
 
 
 def _look_into_table(path: Path, head: list[str], source: Source, settings: CorpusSettings) -> tuple[Task, Source]:

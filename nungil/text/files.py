@@ -44,41 +44,62 @@ def read_head(path: Path, encoding: str = "utf-8") -> list[str]:
 
 def check_encoding(encoding: str) -> None:
     """Refuse a name that is no text encoding."""
+    if not is_encoding(encoding):
+        raise UsageError(f"--encoding: there is no encoding {encoding!r}; try utf-8, cp949, utf-16 or cp1252")
+
+
+def is_encoding(name: str) -> bool:
+    """Whether there is a text encoding of this name."""
     try:
-        "".encode(encoding)
-    except LookupError:
-        raise UsageError(f"--encoding: there is no encoding {encoding!r}; try utf-8, cp949, utf-16 or cp1252") from None
+        "a".encode(name)
+    except (LookupError, ValueError):  # none; or one that is none, as Python's `undefined`
+        return False
+    return True
 
 
 def _line_blocks(path: Path, encoding: str) -> Iterator[list[str]]:
     """Lists of whole lines. A line that grows past the limit is refused before it is held in memory."""
-    decoder = codecs.getincrementaldecoder(encoding)()
     done, rest = 0, ""
+    for block in text_blocks(path, encoding):
+        text = rest + block
+        lines = text.split("\n")
+        refuse_bad_text(path, done, text, lines)
+        rest = lines.pop()
+        if "\r" in text:
+            lines = [line[:-1] if line.endswith("\r") else line for line in lines]
+        done += len(lines)
+        yield lines
+    if rest:
+        yield [rest.removesuffix("\r")]
+
+
+def text_blocks(path: Path, encoding: str) -> Iterator[str]:
+    """The text of a file in blocks of bounded size, without a byte order mark; bad bytes are named with their line."""
+    done, begun = 0, False
     try:
-        for block in _text_blocks(path, decoder):
-            text = rest + block
-            if done == 0:
-                text = text.removeprefix("\ufeff")
-            lines = text.split("\n")
-            refuse_bad_text(path, done, text, lines)
-            rest = lines.pop()
-            if "\r" in text:
-                lines = [line[:-1] if line.endswith("\r") else line for line in lines]
-            done += len(lines)
-            yield lines
+        for block in _decoded(path, codecs.getincrementaldecoder(encoding)()):
+            yield block if begun else block.removeprefix("\ufeff")
+            begun = begun or bool(block)
+            done += block.count("\n")
     except UnicodeDecodeError as error:
         line = done + 1 + error.object[: error.start].decode(encoding, "replace").count("\n")
         raise CorpusError(f"{path}:{describe_bad_bytes(byte_blocks(path), encoding, line)}") from None
     except GzipBrokenError as error:
         raise CorpusError(f"{path}:{done + 1}: {error}") from None
-    if rest:
-        yield [rest.removesuffix("\r")]
 
 
-def _text_blocks(path: Path, decoder: codecs.IncrementalDecoder) -> Iterator[str]:
+def _decoded(path: Path, decoder: codecs.IncrementalDecoder) -> Iterator[str]:
     for data in byte_blocks(path):
         yield decoder.decode(data)
     yield decoder.decode(b"", final=True)
+
+
+def first_bytes(path: Path) -> bytes:
+    """The beginning of a file, unpacked, without the mark of UTF-8: enough to tell what it declares itself to be."""
+    try:
+        return next(byte_blocks(path), b"").removeprefix(codecs.BOM_UTF8)
+    except GzipBrokenError:
+        return b""  # whoever reads on names the line
 
 
 def refuse_bad_text(path: object, done: int, text: str, lines: list[str]) -> None:

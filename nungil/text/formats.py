@@ -1,15 +1,25 @@
 """Which format a file is in, told from its name and its first lines."""
 
 import json
+import re
 from pathlib import Path
 from typing import Literal
 
 from nungil.errors import CorpusError
+from nungil.text.declared import width_of
+from nungil.text.elements import root_of
 from nungil.text.readers.fasttext import MARK
+from nungil.text.source import Format
 
 Shape = Literal["lines", "tsv", "csv", "jsonl", "fasttext"]  # what one file can be; two of "lines" are aligned files
 ENDINGS: dict[str, Shape] = {".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+UNIT_ENDINGS: dict[str, Format] = {
+    **{".tmx": "tmx", ".po": "po"},
+    **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".txlf"), "xliff"),
+}
+ROOTS: dict[str, Format] = {"tmx": "tmx", "xliff": "xliff"}
 REGULAR = 0.95  # share of lines with as many tabs as the first that makes a file without a telling name a table
+PO_BEGINNING = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?+\r?+\n)*+(?:msgid|msgctxt)[ \t]*\"")
 
 
 def tell_shape(path: Path, lines: list[str]) -> Shape:
@@ -21,7 +31,7 @@ def tell_shape(path: Path, lines: list[str]) -> Shape:
         return "fasttext"
     if _is_object(filled[0]):
         return "jsonl"
-    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
+    ending = _ending(path)
     if ending == ".json":
         raise CorpusError(f"{path}:1: not JSON Lines; one object per line is expected")
     if ENDINGS.get(ending) == "tsv" and not any("\t" in line for line in filled):
@@ -31,6 +41,26 @@ def tell_shape(path: Path, lines: list[str]) -> Shape:
     tabs = filled[0].count("\t")
     regular = sum(line.count("\t") == tabs for line in filled) >= REGULAR * len(filled)
     return "tsv" if tabs and regular else "lines"
+
+
+def tell_units(path: Path, first: bytes) -> Format | None:
+    """Which format with units of translation a file is in, from its beginning or its name; None if in another one."""
+    ending = _ending(path)
+    if ending == ".pot":
+        raise CorpusError(f"{path}: a template has no translations (.pot); give the .po files that were made from it")
+    if ending == ".mo":
+        raise CorpusError(f"{path}: this is made for programs (.mo); give the .po file that it was made from")
+    text = first.decode(width_of(first) or "latin-1", "replace")  # names are in ASCII
+    root = root_of(text) if text.lstrip().startswith("<") else ""
+    if root in ROOTS:
+        return ROOTS[root]
+    if ending == ".xml" and root:
+        raise CorpusError(f"{path}: XML whose root element is <{root}>; of XML, TMX and XLIFF are read")
+    return "po" if PO_BEGINNING.match(text) else UNIT_ENDINGS.get(ending)
+
+
+def _ending(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def _is_object(line: str) -> bool:

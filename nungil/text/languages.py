@@ -41,6 +41,7 @@ SHORT = dict(entry.split(":") for entry in _SHORT.split())
 # English words too: `is_positive` and `no_of_words` are no languages.
 WORDS = frozenset({"am", "as", "he", "is", "it", "my", "no", "or", "so", "to"})
 TAG = re.compile(r"([a-z]{2,3})(?:[_-][\w-]+)?")
+SUBTAGS = re.compile(r"[-_@.]")
 ENDINGS = (".gz", ".txt", ".tsv")  # of files that may follow the ending that names a language
 
 
@@ -71,14 +72,27 @@ def tag_of(name: str) -> str:
     return SHORT.get(found, found)
 
 
+def primary_of(tag: str) -> str:
+    """The language of a tag without country, script or variant: `en` of en-US, eng and English; `pt` of pt_BR@latin."""
+    first = SUBTAGS.split(tag.strip().lower(), maxsplit=1)[0]
+    return NAMES.get(first) or SHORT.get(first, first)
+
+
+def declared_tag(declared: str) -> str:
+    """The tag of a language that a file declares: `it` of it-IT, `id` of id; nothing where it is no known language.
+
+    Unlike the name of a column it is never an English word, nor does `id` mean that numbers follow.
+    """
+    primary = primary_of(declared)
+    return primary if primary in CODES or primary == "id" else ""
+
+
 def read_tag(given: str) -> str:
     """The tag that a user means by `ko`, `KO`, `ko-KR`, `kor` or `Korean`."""
     word = given.strip().lower()
-    if word == "id":  # Indonesian; as the name of a column it would be a number
-        return word
-    found = language_of(word) if "." not in word else ""
+    found = declared_tag(word) if "." not in word else ""
     if found:
-        return SHORT.get(found, found)
+        return found
     close = get_close_matches(word, [*NAMES, *sorted(CODES)], n=1, cutoff=0.6)
     hint = f"did you mean {close[0]}?" if close else "give a tag such as en, ko or de"
     raise UsageError(f"there is no language {given!r}; {hint}")

@@ -10,10 +10,12 @@ from pydantic import Field
 from nungil.settings import Settings
 
 Task = Literal["translate", "classify"]
-Format = Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder"]
+Format = Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder", "tmx", "xliff", "po"]
+UNITS: tuple[Format, ...] = ("tmx", "xliff", "po")  # formats whose files declare their languages
 
-# What every reader yields: source and target (or text and label), then the file and the line they stand in.
-Row = tuple[str, str, str, int]
+# What every reader yields: source and target (or text and label), then the file and the line they stand in; of files
+# that tell it also why they do not vouch for a pair, or nothing.
+Row = tuple[str, str, str, int] | tuple[str, str, str, int, str]
 Rows = Iterator[Row]
 
 
@@ -21,10 +23,12 @@ class CorpusSettings(Settings):
     """How to read files; what is not said is told from their names and content."""
 
     task: Task | None = Field(None, description="translate (pairs) or classify (labelled texts).")
-    format: Format | None = Field(None, description="aligned, tsv, csv, jsonl, fasttext or folder.")
+    format: Format | None = Field(None, description="aligned, tsv, csv, jsonl, fasttext, folder, tmx, xliff or po.")
     columns: tuple[str, ...] = Field(
         (), description="Two columns, by name or by number from 1: source and target, or text and label."
     )
+    source: str | None = Field(None, description="Language of the source, such as en; told from names by default.")
+    target: str | None = Field(None, description="Language of the target, such as ko; told from names by default.")
     encoding: str = Field("utf-8", description="The encoding of every file.")
     header: bool | None = Field(None, description="Whether the first row of a table holds names.")
 
@@ -39,7 +43,10 @@ class Source:
     header: bool = False
     delimiter: str = "\t"
     columns: tuple[int, int] = (0, 1)  # counted from 0
-    names: tuple[str, str] = ("", "")  # the same two by name, where they have names: headers, JSON keys, file endings
+    names: tuple[str, str] = (
+        "",
+        "",
+    )  # the same two by name, where they have names: headers, JSON keys, file endings, languages
 
     @property
     def name(self) -> str:
@@ -56,11 +63,13 @@ class Source:
         if self.format == "folder":
             return f"{self.name}: a folder per label, a document per file"
         parts = [f"{end} from {self._column(place)}" for place, end in enumerate(ends)]
-        header = "" if self.format == "jsonl" else " with a header" if self.header else " without a header"
+        header = "" if self.format in ("jsonl", *UNITS) else " with a header" if self.header else " without a header"
         return f"{self.name}: {self.format.upper()}{header}; {', '.join(parts)}"
 
     def _column(self, place: int) -> str:
         name, number = self.names[place], self.columns[place] + 1
         if self.format == "jsonl":
             return f'"{name}"'
+        if self.format in UNITS:
+            return name
         return f"column {number}" + (f" ({name})" if name else "")
