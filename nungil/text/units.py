@@ -1,5 +1,6 @@
 """Units of translation: what TMX, XLIFF and PO hold. One text in several languages, of which a source takes two."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -23,7 +24,7 @@ class Unit(NamedTuple):
     withheld: str = ""  # why the file does not vouch for it
 
 
-class UnitElements:
+class UnitElements(ABC):
     """Elements as units: what readers of TMX and XLIFF have in common."""
 
     root: ClassVar[str]
@@ -35,13 +36,13 @@ class UnitElements:
         self.line = 0  # of the unit
         self._size = 0
 
+    @abstractmethod
     def opened(self, name: str, attributes: dict[str, str], line: int) -> None:
         """An element begins outside of segments; it may be one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def closed(self, name: str) -> None:
         """It ends. A segment is in `inline` still."""
-        raise NotImplementedError
 
     def begin(self, line: int) -> None:
         """A unit begins."""
