@@ -53,7 +53,7 @@ def test_rows_of_too_many_tokens_are_left_out_and_counted(tmp_path, tokenizers):
     source_and_target = [(text, text) for text in SENTENCES]
     short = sum(len(tokenizers.source.encode(text)) < longest for text in SENTENCES)
     built = build_pair_store(
-        map(Pair._make, ((*p, "", 0) for p in source_and_target)), tokenizers, tmp_path / "ids", longest=longest - 1
+        [Pair(*pair) for pair in source_and_target], tokenizers, tmp_path / "ids", longest=longest - 1
     )
     assert (len(built.store), built.too_long) == (short, 900 - short)
 
