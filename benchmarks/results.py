@@ -32,7 +32,8 @@ MINUTES = (5, 10, 15, 30, 45, 60, 75, 90, 120)
 MODEL = "the model"
 SAMPLES = 10  # translations that are printed as they are
 FLICKR_2017 = ("multi30k/test_2017_flickr.{source}.gz", "multi30k/test_2017_flickr.{target}.gz")
-SIZES = (1_000, 5_000, 10_000, 20_000)  # pairs of the data curve; the whole corpus is a run of its own
+# Pairs of the data curves, which nungil/text/outlook.py quotes; the whole corpus is a run of its own.
+SIZES = {"pydocs-en-ko": (1_000, 5_000, 10_000, 20_000), "multi30k-en-de": (1_000, 5_000, 10_000)}
 UNITS = {
     "unigram-jamo": ("tokenizer.unit=unigram", "tokenizer.korean=jamo"),
     "unigram-syllable": ("tokenizer.unit=unigram", "tokenizer.korean=syllable"),
@@ -69,8 +70,9 @@ def runs() -> dict[str, Asked]:
     for corpus in ("pydocs", "bible"):
         found[f"{corpus}-en-ko"] = Asked(corpus)
         found[f"{corpus}-ko-en"] = Asked(corpus, ("--from", "ko", "--to", "en"))
-    for size in SIZES:
-        found[f"pydocs-en-ko-{size}"] = Asked("pydocs", ("--set", f"data.train_size={size}"))
+    for curve, sizes in SIZES.items():
+        for size in sizes:
+            found[f"{curve}-{size}"] = Asked(curve.partition("-")[0], ("--set", f"data.train_size={size}"))
     for name, settings in UNITS.items():
         given = tuple(part for setting in settings for part in ("--set", setting))
         found[f"pydocs-en-ko-10000-{name}"] = Asked("pydocs", ("--set", "data.train_size=10000", *given))

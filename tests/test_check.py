@@ -10,6 +10,7 @@ from command import invoke
 from nungil.cli.histogram import bars
 from nungil.records import Labelled, Pair
 from nungil.text.lengths import measure, percentile, suggest_padding
+from nungil.text.outlook import outlook
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.survey import survey
 
@@ -204,6 +205,7 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path):
         f"  1 × the source stands in the test set, with another target: {path}, line 7\n"
         "  only 8 records; a model learns so few by heart\n"
         "\nVerdict: 8 pairs to train on, and 6 things to look at first.\n"
+        f"{outlook(8)}\n"
     )
     assert (tmp_path / "d.tsv").read_text().splitlines()[1:] == [
         f"duplicate\t{path}\t3\tsnow\t눈",
@@ -213,6 +215,15 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path):
     assert f"{path}: TSV with a header; source from column 1 (en), target from column 2 (ko)\n" in err
     assert err.endswith(f"Next: nungil train --train {path} --out runs/mine\n")
     assert "\x1b" not in out
+
+
+def test_the_outlook_is_for_translators_that_can_be_trained(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("snow\t눈\nroad\t길\n")
+    (tmp_path / "texts.tsv").write_text("text\tlabel\nsnow\tx\nroad\ty\n")
+    (tmp_path / "empty.tsv").write_text("en\tko\nsnow\t\n")
+    found = [json.loads(check(tmp_path / f"{name}.tsv", "--json")[1]) for name in ("pairs", "texts", "empty")]
+    assert [one["outlook"] for one in found] == [outlook(2), None, None]
+    assert check(tmp_path / "texts.tsv")[1].endswith("to look at first.\n")
 
 
 def test_labels_are_counted_and_compared_with_the_held_out_sets(tmp_path):

@@ -16,6 +16,7 @@ from nungil.model.transformer import TransformerSettings
 from nungil.runs import plan
 from nungil.runs.plan import DEAR, FEWEST, LARGE, MOST, SIZES, TEXTS, filled, make_plan
 from nungil.runs.recipe import MODELS, Recipe, read_recipe
+from nungil.text.outlook import outlook
 from nungil.training.precision import Measured
 from nungil.training.schedule import ScheduleSettings
 
@@ -320,7 +321,18 @@ def test_updates_are_epochs_and_said():
     assert len(given) == 1
 
 
-def test_recurrent_translators_get_half_as_many_updates():
+def test_what_to_expect_is_quoted_where_nungil_chose_for_itself():
+    told = outlook(4_870)
+    assert told is not None
+    for plain in ({}, {"model": "transformer"}, {"training": {"precision": "fp32"}}):
+        assert plan_of(rows=4_870, **plain).decisions[-1] == told
+    for other in ({"model": "luong"}, {"model": {"kind": "transformer", "width": 64}}, {"training": {"steps": 99}}):
+        assert told not in plan_of(rows=4_870, **other).decisions
+    assert told not in plan_of(rows=4_870, start_from="runs/other").decisions
+    assert told not in plan_of(rows=4_870, task="classify").decisions
+
+
+def test_recurrent_translators_get_half_as_many_epochs():
     many = {"rows": 10_000, "positions": 100 * SIZES[1].batch_tokens}
     epochs = SIZES[1].epochs
     assert [plan_of(**many, model=model).training.steps for model in (None, "luong", "plain")] == [
@@ -333,7 +345,9 @@ def test_recurrent_translators_get_half_as_many_updates():
 def test_long_sentences_get_no_more_updates_than_the_ladder_allows():
     found = plan_of(rows=10_000, positions=800 * SIZES[1].batch_tokens)
     assert found.training.steps == SIZES[1].updates < 800 * SIZES[1].epochs
-    assert found.decisions[0].startswith(f"{SIZES[1].updates:,} updates: 20 epochs of 800;")
+    assert found.decisions[0].startswith(f"{SIZES[1].updates:,} updates: {SIZES[1].updates // 800} epochs of 800;")
+    recurrent = plan_of(rows=10_000, positions=800 * SIZES[1].batch_tokens, model="luong")
+    assert recurrent.training.steps == SIZES[1].recurrent_updates < SIZES[1].updates
 
 
 def test_validations_are_an_epoch_apart_or_a_fortieth_of_the_run():
@@ -361,6 +375,12 @@ def test_the_rate_rises_in_a_tenth_of_the_run_and_falls_to_its_end(model, most):
     for steps in (9, 700, 100_000):
         found = plan_of(model=model, training={"steps": steps}).training.schedule
         assert (found.shape, found.warmup) == ("cosine", max(1, min(most, steps // 10)))
+
+
+@pytest.mark.parametrize(("width", "rate"), [(16, 0.005), (128, 0.005), (256, 0.0015), (512, 0.00075)])
+def test_narrow_transformers_learn_at_a_higher_rate(width, rate):
+    found = plan_of(model={"kind": "transformer", "width": width, "heads": 4})
+    assert found.training.schedule.rate == rate
 
 
 @pytest.mark.parametrize(("ratio", "chosen", "said"), [(2.04, "bf16", 1), (1.2, "fp32", 0)])

@@ -26,7 +26,7 @@ LABELS_SHOWN = 10
 def check(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE…", help="Files, folders or globs to train on; or a recipe; or a model folder."),
+        typer.Argument(metavar="FILE", help="Files, folders or globs to train on; or a recipe; or a model folder."),
     ],
     data: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder that the files of a recipe lie in; here by default.")
@@ -150,6 +150,8 @@ def _print(found: "Checkup") -> None:
         for warning in found.warnings:
             write(f"  {warning}")
     write(f"\nVerdict: {found.verdict}.")
+    if found.outlook is not None:
+        write(found.outlook)
 
 
 def _cleaning(found: "Checkup") -> str:

@@ -21,6 +21,7 @@ from nungil.model.transformer import TransformerSettings
 from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
 from nungil.settings import Settings, build_settings
+from nungil.text.outlook import outlook
 from nungil.text.source import Task
 from nungil.training.precision import measure
 from nungil.training.schedule import ScheduleSettings
@@ -41,6 +42,7 @@ class Size:
     batch_tokens: int
     epochs: int
     updates: int  # at most: long sentences need no more of them than short ones
+    recurrent_updates: int  # the same of recurrent translators
 
 
 SIZES = (
@@ -52,6 +54,7 @@ SIZES = (
         1_024,
         60,
         6_000,
+        3_000,
     ),
     Size(
         60_000,
@@ -59,8 +62,9 @@ SIZES = (
         {"embedding": 256, "width": 512, "dropout": 0.4},
         {"embedding": 128, "width": 128, "dense": 64, "dropout": 0.5},
         2_048,
-        70,
-        16_000,
+        100,
+        24_000,
+        8_000,
     ),
     Size(
         600_000,
@@ -70,6 +74,7 @@ SIZES = (
         4_096,
         12,
         40_000,
+        20_000,
     ),
 )
 LARGE = Size(
@@ -80,9 +85,11 @@ LARGE = Size(
     8_192,
     4,
     100_000,
+    50_000,
 )
 GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
-SOONER = 2  # recurrent translators get half as many updates: each takes longer, and teaches more (docs/results.md)
+SOONER = 2  # recurrent translators get half as many epochs: an update takes longer, and teaches more (docs/results.md)
+NARROW = 128  # width up to which a Transformer learns best at a high rate (docs/results.md, Multi30k)
 LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
 TEXTS = 48  # of a batch at the least, on average: a label says little (docs/results.md, IMDB)
 HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
@@ -118,10 +125,18 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
     size = replace(size, batch_tokens=max(size.batch_tokens, longest))
     model = _model(recipe, prepared.task, size)
     if isinstance(model, RecurrentSettings):
-        size = replace(size, epochs=size.epochs // SOONER, updates=size.updates // SOONER)
+        size = replace(size, epochs=size.epochs // SOONER, updates=size.recurrent_updates)
     schedule = partial(_schedule, model, GENTLY if recipe.start_from is not None else 1)
     training, decisions = _training(recipe.training, prepared, size, schedule, positions)
-    return Plan(model, training, tuple(decisions))
+    expected = outlook(prepared.train.rows) if _is_plain(recipe, prepared.task) else None
+    return Plan(model, training, (*decisions, *([] if expected is None else [expected])))
+
+
+def _is_plain(recipe: Recipe, task: Task) -> bool:
+    """Whether it is a translator of nungil's own choosing, for whose like it has been measured what they reach."""
+    given = recipe.model
+    sizes_open = given is None or (isinstance(given, TransformerSettings) and given.model_fields_set <= {"kind"})
+    return task == "translate" and sizes_open and recipe.training.steps is None and recipe.start_from is None
 
 
 def refuse_other_task(recipe: Recipe, task: Task) -> None:
@@ -236,7 +251,7 @@ def _schedule(model: ModelSettings, gently: int, steps: int) -> ScheduleSettings
     """
     rate, warmup = 0.002, 400
     if isinstance(model, TransformerSettings):
-        rate, warmup = 0.003 * min(1.0, 128 / model.width), 2_000
+        rate, warmup = (0.005 if model.width <= NARROW else 0.003 * NARROW / model.width), 2_000
     elif isinstance(model, ClassifierSettings):
         warmup = 200
     else:

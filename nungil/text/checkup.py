@@ -10,6 +10,7 @@ from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.cleaning import CleaningSettings, HeldOut, Tally, clean_labelled, clean_pairs, hold_out
 from nungil.text.corpus import Corpus, open_corpus
+from nungil.text.outlook import outlook
 from nungil.text.readers import read_rows
 from nungil.text.source import CorpusSettings, Rows, Task
 from nungil.text.survey import MOST_LABELS, OTHER, SHOWN, Survey, survey
@@ -53,10 +54,17 @@ class Checkup:
             return f"{self.survey.records:,} {what} to train on, and {things} to look at first"
         return f"{self.survey.records:,} {what} to train on, and nothing that speaks against it"
 
+    @property
+    def outlook(self) -> str | None:
+        """What a translator would reach, as far as it has been measured."""
+        works = self.task == "translate" and not self.faults
+        return outlook(self.survey.records) if works else None
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, every number of the report."""
         return {
             "verdict": self.verdict,
+            "outlook": self.outlook,
             "ok": not self.faults,
             "task": self.task,
             "faults": list(self.faults),

@@ -1,0 +1,56 @@
+"""Outlook: what a translator is likely to reach with so many pairs, by curves that were measured. Nothing is made up.
+
+Each figure is chrF of the test set as the plain recipe ends with it; docs/results.md has them all, and the commands.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Rung(NamedTuple):
+    """So many pairs, and what a translator that learned from them reached."""
+
+    pairs: int
+    chrf: float
+
+
+class Curve(NamedTuple):
+    """One corpus, drawn smaller and smaller."""
+
+    about: str
+    rungs: tuple[Rung, ...]
+
+    def around(self, pairs: int) -> tuple[Rung, ...]:
+        """The rungs on both sides of so many pairs; one where they are as many, or beyond the lowest or the highest."""
+        above = bisect_left(self.rungs, pairs, key=lambda rung: rung.pairs)
+        exact = above < len(self.rungs) and self.rungs[above].pairs == pairs
+        return self.rungs[above if exact else max(0, above - 1) : above + 1]
+
+    def next(self, pairs: int) -> Rung | None:
+        """The rung above those."""
+        highest = self.around(pairs)[-1]
+        return next((rung for rung in self.rungs if rung.pairs > highest.pairs), None)
+
+
+CURVES = (
+    Curve("long paragraphs, English to Korean", (Rung(1_000, 11.5), Rung(5_000, 21.2))),
+    Curve("short captions, English to German", (Rung(1_000, 34.4), Rung(5_000, 50.7), Rung(28_995, 63.9))),
+)
+
+
+def outlook(pairs: int, curves: Sequence[Curve] = CURVES) -> str | None:
+    """What to expect and what would help, in two sentences; None for more pairs than were measured."""
+    if pairs > max(curve.rungs[-1].pairs for curve in curves):
+        return None
+    expected = ", or ".join(_expected(curve, pairs) for curve in curves)
+    more = [f"{one.chrf:.0f} with {one.pairs:,}" for curve in curves if (one := curve.next(pairs)) is not None]
+    helps = f" What helps most is more of them: it was {', or '.join(more)}." if more else ""
+    return f"{pairs:,} pairs: expect chrF {expected}.{helps}"
+
+
+def _expected(curve: Curve, pairs: int) -> str:
+    rungs = curve.around(pairs)
+    figures = "–".join(f"{rung.chrf:.0f}" for rung in rungs)
+    beyond = "below " if pairs < rungs[0].pairs else "above " if pairs > rungs[-1].pairs else ""
+    return f"{beyond}{figures} ({curve.about}: measured with {' and '.join(f'{rung.pairs:,}' for rung in rungs)})"
