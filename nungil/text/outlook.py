@@ -16,9 +16,10 @@ class Rung(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """One corpus, drawn smaller and smaller."""
+    """One corpus, drawn smaller and smaller: what its pairs are, from which language to which."""
 
-    about: str
+    pairs: str
+    languages: str
     rungs: tuple[Rung, ...]
 
     def around(self, pairs: int) -> tuple[Rung, ...]:
@@ -34,8 +35,8 @@ class Curve(NamedTuple):
 
 
 CURVES = (
-    Curve("long paragraphs, English to Korean", (Rung(1_000, 11.5), Rung(5_000, 21.2))),
-    Curve("short captions, English to German", (Rung(1_000, 34.4), Rung(5_000, 50.7), Rung(28_995, 63.9))),
+    Curve("long paragraphs", "English to Korean", (Rung(1_000, 11.5), Rung(5_000, 21.2))),
+    Curve("short captions", "English to German", (Rung(1_000, 34.4), Rung(5_000, 50.7), Rung(28_995, 63.9))),
 )
 
 
@@ -44,13 +45,17 @@ def outlook(pairs: int, curves: Sequence[Curve] = CURVES) -> str | None:
     if pairs > max(curve.rungs[-1].pairs for curve in curves):
         return None
     expected = ", or ".join(_expected(curve, pairs) for curve in curves)
-    more = [f"{one.chrf:.0f} with {one.pairs:,}" for curve in curves if (one := curve.next(pairs)) is not None]
-    helps = f" What helps most is more of them: it was {', or '.join(more)}." if more else ""
-    return f"{pairs:,} pairs: expect chrF {expected}.{helps}"
+    more = ", or ".join(
+        f"{rung.chrf:.0f} with {rung.pairs:,} {curve.pairs}"
+        for curve in curves
+        if (rung := curve.next(pairs)) is not None
+    )
+    return f"{pairs:,} pairs: expect chrF {expected}." + (f" More of them help: it was {more}." if more else "")
 
 
 def _expected(curve: Curve, pairs: int) -> str:
     rungs = curve.around(pairs)
     figures = "–".join(f"{rung.chrf:.0f}" for rung in rungs)
     beyond = "below " if pairs < rungs[0].pairs else "above " if pairs > rungs[-1].pairs else ""
-    return f"{beyond}{figures} ({curve.about}: measured with {' and '.join(f'{rung.pairs:,}' for rung in rungs)})"
+    measured = " and ".join(f"{rung.pairs:,}" for rung in rungs)
+    return f"{beyond}{figures} ({curve.pairs}, {curve.languages}: measured with {measured})"
