@@ -99,7 +99,7 @@ def _look_into_units(path: Path, shape: Format, first: bytes, settings: CorpusSe
 
 @lru_cache(maxsize=1_000)
 def _languages_in(path: Path, shape: Format, encoding: str, _: tuple[int, int]) -> Found:
-    """Look through a file; a run opens its data several times, and a memory of a gigabyte takes a minute."""
+    """Look through a file, once: a run opens its data several times, and a large memory takes its time."""
     return languages_in(UNIT_READERS[shape](path, encoding))
 
 

@@ -1,6 +1,6 @@
 """Outlook: what a translator is likely to reach with so many pairs, by curves that were measured. Nothing is made up.
 
-Each figure is chrF of the test set as the plain recipe ends with it; docs/results.md has them all, and the commands.
+Each figure is chrF of the test set; docs/results.md has them all, and the commands that made them.
 """
 
 from bisect import bisect_left

@@ -43,10 +43,8 @@ class Source:
     header: bool = False
     delimiter: str = "\t"
     columns: tuple[int, int] = (0, 1)  # counted from 0
-    names: tuple[str, str] = (
-        "",
-        "",
-    )  # the same two by name, where they have names: headers, JSON keys, file endings, languages
+    # The same two by name, where they have names: headers, JSON keys, file endings, languages.
+    names: tuple[str, str] = ("", "")
 
     @property
     def name(self) -> str:
