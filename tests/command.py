@@ -18,9 +18,25 @@ class Ended(NamedTuple):
     stderr: str
 
 
+# Not subprocess's `preexec_fn`: it runs Python in a copy of this process, whose other threads may have held locks.
+WITH_LITTLE_ROOM = (
+    "import os, resource, sys; most = int(sys.argv[1]); resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)); "
+    "os.execv(sys.executable, [sys.executable, '-m', 'nungil', *sys.argv[2:]])"
+)
+
+
 def run(*arguments, **options) -> Ended:
     """As a user does: a process of its own."""
-    found = subprocess.run([*NUNGIL, *arguments], capture_output=True, text=True, timeout=120, **options)
+    return _ended([*NUNGIL, *arguments], **options)
+
+
+def run_with_little_room(most: int, *arguments) -> Ended:
+    """The same where no file may grow beyond so many bytes, as on a disk that is nearly full."""
+    return _ended([sys.executable, "-c", WITH_LITTLE_ROOM, str(most), *arguments])
+
+
+def _ended(command, **options) -> Ended:
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
     return Ended(found.returncode, found.stdout, found.stderr)
 
 

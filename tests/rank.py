@@ -2,6 +2,7 @@
 
 signal   it gets SIGTERM         infinity  its loss becomes infinite
 death    it is killed            fault     it fails with an error of its own
+staying  it does not end, though all is done
 """
 
 import os
@@ -35,6 +36,11 @@ def happening(what, update):
 
 if __name__ == "__main__":
     what, rank, update, *sys.argv[1:] = sys.argv[1:]
-    if os.environ["RANK"] == rank:
+    chosen = os.environ["RANK"] == rank
+    if chosen and what != "staying":
         happening(what, int(update))
-    main()
+    try:
+        main()
+    finally:
+        if chosen and what == "staying":
+            signal.pause()

@@ -91,16 +91,20 @@ def raw(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
     """The answer on a bare connection, read to the end of its body: status, headers, body."""
     data = b""
     while b"\r\n\r\n" not in data:
-        part = connection.recv(65_536)
-        if not part:
-            raise ConnectionError(f"closed after {data!r}")
-        data += part
+        data += _more(connection, data)
     head, _, body = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     while len(body) < int(headers.get("content-length", "0")):
-        body += connection.recv(65_536)
+        body += _more(connection, body)
     return int(first.split()[1]), headers, body
+
+
+def _more(connection: socket.socket, before: bytes) -> bytes:
+    part = connection.recv(65_536)
+    if not part:
+        raise ConnectionError(f"closed after {before!r}")
+    return part
 
 
 def request(method: str, path: str, body: object = None, host: str = "127.0.0.1", **headers: str) -> bytes:

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from command import invoke, run
+from command import invoke, run, run_with_little_room
 from hypothesis import given
 from hypothesis import strategies as st
 from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_update, start, wait_for_update
@@ -93,8 +92,9 @@ def resumed(folder):
 def happen(folder, what, update, processes=2):
     """Run processes of which the second has something happen to it."""
     code = (
-        "import sys; from pathlib import Path; from nungil.runs.launch import launch; from nungil.errors import *\n"
-        "try: launch(Path(sys.argv[1]), int(sys.argv[2]), 1, (), [sys.executable, *sys.argv[3:]])\n"
+        "import sys; from pathlib import Path; from nungil.errors import *; import nungil.runs.launch as ours\n"
+        "ours.LINGERING = 2.0\n"
+        "try: ours.launch(Path(sys.argv[1]), int(sys.argv[2]), 1, (), [sys.executable, *sys.argv[3:]])\n"
         "except NungilError as error: print('END', error, file=sys.stderr); sys.exit(error.exit_code)"
     )
     arguments = [sys.executable, "-c", code, folder, processes, RANK, what, 1, update]
@@ -362,7 +362,7 @@ def test_promise_06_a_full_disk_leaves_the_checkpoint_before(processes, begun):
         process.communicate(timeout=60)
     before = newest(folder / "checkpoints")
     most = (before / "model.safetensors").stat().st_size - 1
-    found = run("resume", str(folder), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+    found = run_with_little_room(most, "resume", str(folder))
     assert found.returncode == 5, found.stderr
     assert re.search(r"nungil: .*model\.safetensors: cannot be written: File too large", found.stderr)
     assert found.stderr.count("nungil:") == 1
@@ -375,8 +375,7 @@ def test_promise_06_a_full_disk_leaves_the_checkpoint_before(processes, begun):
 
 def test_promise_06_also_while_the_data_is_read(undisturbed, tmp_path):
     arguments, _ = undisturbed("lstm")
-    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))  # noqa: E731
-    found = run(*arguments, "--out", str(tmp_path / "runs" / "run"), preexec_fn=limit)
+    found = run_with_little_room(500, *arguments, "--out", str(tmp_path / "runs" / "run"))
     assert found.returncode == 5, found.stderr
     assert "File too large" in found.stderr
     assert not (tmp_path / "runs").exists()
@@ -582,3 +581,11 @@ def test_the_error_of_one_is_said_first_and_once_and_its_code_is_that_of_the_com
     assert found.returncode == 5
     said = [line for line in found.stderr.splitlines() if not line.startswith(("update", "Going"))]
     assert said == ["nungil: the fault of process 1", "END process 1 of 2 ended with exit code 5, and said why"]
+
+
+@pytest.mark.slow
+def test_one_that_does_not_end_when_all_is_done_is_not_waited_for(begun):
+    folder, whole = begun("lstm", 2)
+    found = happen(folder, "staying", UPDATES)
+    assert found.returncode == 0, found.stderr
+    assert left(folder) == left(whole)

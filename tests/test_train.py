@@ -5,13 +5,12 @@ import json
 import math
 import os
 import re
-import resource
 import shutil
 import subprocess
 
 import pytest
 import torch
-from command import NUNGIL, invoke, run
+from command import NUNGIL, invoke, run, run_with_little_room
 from references import ngram_buckets
 from safetensors.torch import load_file
 
@@ -369,8 +368,7 @@ def test_the_seconds_of_a_run_go_on_where_it_was_left(tmp_path):
 @pytest.mark.slow
 def test_a_full_disk_ends_a_run_in_a_sentence(data, tmp_path):
     options = ["--train", str(data / "pairs.tsv"), *TRANSLATE, *quick(4), "--out", str(tmp_path / "out")]
-    small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))  # noqa: E731
-    found = run("train", *options, preexec_fn=small)
+    found = run_with_little_room(30_000, "train", *options)
     assert (found.returncode, found.stdout) == (5, "")
     place = tmp_path / "out" / "checkpoints"
     assert found.stderr.splitlines()[-1] == (

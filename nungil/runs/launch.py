@@ -24,7 +24,8 @@ from nungil.training.ranks import MEETING
 
 NUNGIL = (sys.executable, "-m", "nungil")
 LIFELINE = "NUNGIL_LIFELINE"  # the end of a pipe that this process holds the other end of
-GRACE = 3.0  # seconds that the others have to end by themselves, when one has ended
+GRACE = 3.0  # seconds that the others have to end by themselves, when one has ended badly
+LINGERING = 60.0  # and when it has ended well: all of them were done then, and have only their memory to tidy up
 Ended = tuple[int, int]  # rank and exit code
 
 
@@ -97,16 +98,15 @@ def _signals_passed_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[
 
 
 def _watch(children: Sequence[subprocess.Popen[bytes]]) -> list[Ended]:
-    """Wait for all of them; when one has ended badly, not for long. In the order in which they ended."""
+    """Wait for all of them; when one has ended, not for long. In the order in which they ended."""
     reports: queue.Queue[Ended] = queue.Queue()
     for rank, child in enumerate(children):
         threading.Thread(target=lambda r=rank, c=child: reports.put((r, c.wait())), daemon=True).start()
     ended: list[Ended] = []
     try:
-        while len(ended) < len(children) and all(code == 0 for _, code in ended):
-            ended.append(reports.get())
+        ended.append(reports.get())
         while len(ended) < len(children):
-            ended.append(reports.get(timeout=GRACE))
+            ended.append(reports.get(timeout=LINGERING if all(code == 0 for _, code in ended) else GRACE))
     except queue.Empty:
         pass  # those that are left are stopped
     finally:

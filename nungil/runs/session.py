@@ -54,7 +54,7 @@ from nungil.training.optimizer import make_optimizer
 from nungil.training.ranks import ALONE, Ranks
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings
-from nungil.training.steps import Rules, Step, train
+from nungil.training.steps import Group, Rules, train
 from nungil.training.stopping import Mark, Stopper
 
 
@@ -152,41 +152,43 @@ class Session:
 
     def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
         """Update after update. A signal to any process ends all of them between the same two updates."""
-        for step in self._steps():
-            self.done, self.place = step.number, step.after
-            if teller is not None:
-                teller.update(step)
-            asked, due = self.ranks.most(interrupt.asked or 0, self._checkpoint_is_due())
-            if step.number % (self.settings.validate_every or self._total) == 0 or step.number == self._total:
-                if self._validated(teller) or step.number == self._total:
-                    return
-            elif asked or due:
-                self._save()
-            if asked:
-                raise StoppedError(
-                    f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
-                    Signals(int(asked)),
-                )
+        with ahead(self._groups()) as groups:
+            for step in train(self._model, groups, self._loss, self.optimizer, self._rules(), self.done):
+                self.done, self.place = step.number, step.after
+                if teller is not None:
+                    teller.update(step)
+                asked, due = self.ranks.most(interrupt.asked or 0, self._checkpoint_is_due())
+                if step.number % (self.settings.validate_every or self._total) == 0 or step.number == self._total:
+                    if self._validated(teller) or step.number == self._total:
+                        return
+                elif asked or due:
+                    self._save()
+                if asked:
+                    raise StoppedError(
+                        f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
+                        Signals(int(asked)),
+                    )
 
     def _checkpoint_is_due(self) -> bool:
         return time.perf_counter() - self._saved_at > 60 * self.settings.checkpoint_minutes
 
-    def _steps(self) -> Iterator[Step]:
-        """The updates after those that are done."""
-        settings, schedule = self.settings, self.settings.schedule
+    def _groups(self) -> Iterator[Group[Any]]:
+        """The batches of the updates after those that are done."""
+        order = Order(self.work.lengths(self.prepared.train), self.settings.batch_tokens or 1, self.recipe.seed)
+        return self.work.groups(
+            self.prepared.train, order, self.settings.accumulation, self.place, self.ranks, self._recut()
+        )
+
+    def _rules(self) -> Rules:
+        schedule = self.settings.schedule
         if schedule is None:
             raise CheckpointError(f"{self.folder / RECIPE}: leaves the schedule open; it was not written by a run")
-        order = Order(self.work.lengths(self.prepared.train), settings.batch_tokens or 1, self.recipe.seed)
-        groups = self.work.groups(
-            self.prepared.train, order, settings.accumulation, self.place, self.ranks, self._recut()
-        )
-        rules = Rules(
+        return Rules(
             rate_of=lambda update: rate_at(update, schedule, self._total),
-            clip=settings.optimizer.clip,
+            clip=self.settings.optimizer.clip,
             seed=self.recipe.seed,
             ranks=self.ranks,
         )
-        return train(self._model, ahead(groups), self._loss, self.optimizer, rules, self.done)
 
     def _recut(self) -> Recut | None:
         """How words are cut anew in every epoch, if they are."""
