@@ -1,5 +1,6 @@
 """From records to a store: the same bytes in any number of processes, nothing half-written, errors in a sentence."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -117,6 +118,34 @@ def test_only_a_few_items_are_under_way():
         assert len(taken) <= number + 4
     answers.close()
     assert not multiprocessing.active_children()
+
+
+def test_processes_end_when_the_one_they_work_for_is_killed():
+    """None of them is left behind: whoever reads what they could still say is told that it is over."""
+    script = (
+        "import os, signal; from nungil.batches.workers import map_in_order\n"
+        "answers = map_in_order(abs, range(9), 3)\n"
+        "print(next(answers), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    command = [sys.executable, "-c", script]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert process.communicate(timeout=30)[0] == "0\n"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_processes_are_ended_also_where_sigterm_is_not_heard():
+    """They are copies of a process that may have a handler of its own, and hold each other's pipes."""
+    script = (
+        "import signal; from nungil.batches.workers import map_in_order\n"
+        "signal.signal(signal.SIGTERM, lambda *_: None)\n"
+        "answers = map_in_order(abs, range(9), 3)\n"
+        "print(next(answers)); answers.close(); print('closed')"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert found.stdout == "0\nclosed\n"
 
 
 def test_nothing_to_store_is_an_error(tmp_path, tokenizers):

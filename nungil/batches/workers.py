@@ -8,28 +8,33 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from nungil.errors import ResourceError
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+Pipe: TypeAlias = "Connection[object, object]"
 MOMENT = 0.5  # seconds without an answer after which the reader may look around
 
 
 class Worker(Generic[Item, Answer]):
     """One process, and the pipe to it."""
 
-    def __init__(self, context: "ForkContext | SpawnContext", function: Callable[[Item], Answer]) -> None:
+    def __init__(
+        self, context: "ForkContext | SpawnContext", function: Callable[[Item], Answer], before: "Sequence[Pipe]" = ()
+    ) -> None:
         self.pipe, theirs = context.Pipe()
-        self._process: BaseProcess = context.Process(target=_work, args=(function, theirs), daemon=True)
+        # A copy of this process holds what this one holds. Unless it lets go, it is not told when this one is gone.
+        copied = (*before, self.pipe) if context.get_start_method() == "fork" else ()
+        self._process: BaseProcess = context.Process(target=_work, args=(function, theirs, copied), daemon=True)
         with _nameless_main():
             self._process.start()
         theirs.close()  # only the process holds its end now: if it dies, this end is told
@@ -54,14 +59,13 @@ class Worker(Generic[Item, Answer]):
     def stop(self) -> None:
         """End the process, whatever it is doing."""
         self.pipe.close()
-        self._process.terminate()
+        self._process.kill()  # which no handler hears: a copy of this process has its handlers too
         self._process.join()
 
 
 def map_in_order(function: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[Answer]:
     """`map(function, items)` in several processes; only as many items as processes are under way."""
-    context = _context()
-    workers = [Worker[Item, Answer](context, function) for _ in range(processes)]
+    workers = _workers(function, processes)
     free, busy = deque(workers), deque[Worker[Item, Answer]]()
     try:
         for item in items:
@@ -85,8 +89,7 @@ def map_as_done(function: Callable[[Item], Answer], items: Iterable[Item], proce
 
     The next item is asked for only when a process is free for it.
     """
-    context = _context()
-    workers = [Worker[Item, Answer](context, function) for _ in range(processes)]
+    workers = _workers(function, processes)
     free, busy = deque(workers), dict[object, Worker[Item, Answer]]()
     waiting = iter(items)
     try:
@@ -110,6 +113,14 @@ def map_as_done(function: Callable[[Item], Answer], items: Iterable[Item], proce
             worker.stop()
 
 
+def _workers(function: Callable[[Item], Answer], processes: int) -> list[Worker[Item, Answer]]:
+    context = _context()
+    workers: list[Worker[Item, Answer]] = []
+    for _ in range(processes):
+        workers.append(Worker(context, function, [worker.pipe for worker in workers]))
+    return workers
+
+
 def _context() -> "ForkContext | SpawnContext":
     """A fork starts at once, but may hang where threads run: torch's, or the caller's. Then processes are spawned."""
     alone = threading.active_count() == 1 and "torch" not in sys.modules
@@ -131,17 +142,21 @@ def _nameless_main() -> Iterator[None]:
         sys.modules["__main__"] = script
 
 
-def _work(function: Callable[[Item], Answer], pipe: "Connection[object, object]") -> None:
+def _work(function: Callable[[Item], Answer], pipe: "Pipe", copied: "Sequence[Pipe]") -> None:
+    """Answer until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads, which then stops this one
-    while True:
-        try:
-            item = pipe.recv()
-        except EOFError:
-            return
-        try:
-            pipe.send((function(item), None))  # type: ignore[arg-type]
-        except Exception as error:  # whatever it is, it is raised where the answer is taken
-            pipe.send((None, error))
+    for end in copied:
+        end.close()
+    with suppress(EOFError, ConnectionError):  # the process that reads is gone
+        while True:
+            pipe.send(_answer(function, pipe.recv()))  # type: ignore[arg-type]
+
+
+def _answer(function: Callable[[Item], Answer], item: Item) -> tuple[Answer | None, Exception | None]:
+    try:
+        return function(item), None
+    except Exception as error:  # whatever it is, it is raised where the answer is taken
+        return None, error
 
 
 def _died() -> ResourceError:
