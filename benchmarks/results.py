@@ -34,8 +34,9 @@ SAMPLES = 10  # translations that are printed as they are
 FLICKR_2017 = ("multi30k/test_2017_flickr.{source}.gz", "multi30k/test_2017_flickr.{target}.gz")
 # Pairs of the data curves, which nungil/text/outlook.py quotes; the whole corpus is a run of its own.
 SIZES = {"pydocs-en-ko": (1_000, 5_000, 10_000, 20_000), "multi30k-en-de": (1_000, 5_000, 10_000)}
+COMPARED = 5_000  # pairs of the runs that compare tokenizer units; the default is among the curves
 UNITS = {
-    "unigram-jamo": ("tokenizer.unit=unigram", "tokenizer.korean=jamo"),
+    "bpe-jamo": ("tokenizer.unit=bpe", "tokenizer.korean=jamo"),
     "unigram-syllable": ("tokenizer.unit=unigram", "tokenizer.korean=syllable"),
     "bpe-syllable": ("tokenizer.unit=bpe", "tokenizer.korean=syllable"),
     "character": ("tokenizer.unit=character",),
@@ -75,7 +76,7 @@ def runs() -> dict[str, Asked]:
             found[f"{curve}-{size}"] = Asked(curve.partition("-")[0], ("--set", f"data.train_size={size}"))
     for name, settings in UNITS.items():
         given = tuple(part for setting in settings for part in ("--set", setting))
-        found[f"pydocs-en-ko-10000-{name}"] = Asked("pydocs", ("--set", "data.train_size=10000", *given))
+        found[f"pydocs-en-ko-{COMPARED}-{name}"] = Asked("pydocs", ("--set", f"data.train_size={COMPARED}", *given))
     for corpus in ("imdb", "nsmc"):
         found[corpus] = Asked(corpus)
         found[f"{corpus}-lstm"] = Asked(corpus, ("--set", "model.ngrams=null"))
@@ -97,7 +98,7 @@ def main() -> None:
     for name in options.names or known:
         folders = [options.runs / one for one in known[name].together or (name,)]
         if not options.names:
-            print(f"{name:32} {', '.join(map(state, folders))}")
+            print(f"{name:36} {', '.join(map(state, folders))}")
             continue
         for folder in folders:
             train(known[folder.name], folder, options.data, options.threads)
