@@ -67,10 +67,10 @@ def nungil(job: Job) -> Translate:
 
 
 def nungil_ctranslate2(job: Job) -> Translate:
-    """`--engine ctranslate2`: it chooses threads and batches by itself."""
+    """`--engine ctranslate2`: it chooses threads and batches by itself. As CTranslate2 alone, it tells no scores."""
     from nungil.engines import CTranslate2
 
-    return _searching(CTranslate2(_own_model(job), compute=job.given["compute"]), job)
+    return _searching(CTranslate2(_own_model(job), compute=job.given["compute"], scores=False), job)
 
 
 def _searching(engine: Any, job: Job, **more: Any) -> Translate:

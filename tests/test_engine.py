@@ -5,6 +5,7 @@ import math
 import random
 import sys
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -253,6 +254,21 @@ def test_load_gives_the_same_translator_with_another_engine(folder):
     assert joined.score == pytest.approx(sum(logs) / len(logs), abs=1e-6)
 
 
+def test_greedy_search_can_do_without_scores(folder):
+    asked = []
+    told, untold = (nungil.load(folder, engine="ctranslate2", scores=scores) for scores in (True, False))
+    translate = untold.engine._translator.translate_batch
+    untold.engine._translator = SimpleNamespace(
+        translate_batch=lambda *given, **options: asked.append(options["return_scores"]) or translate(*given, **options)
+    )
+    for found, expected in zip(untold.translate(LINES, beam=1), told.translate(LINES, beam=1), strict=True):
+        assert found._replace(score=0) == expected._replace(score=0)
+        assert math.isnan(found.score) and expected.score < 0 if found.source else found.score == expected.score == 0
+    assert untold.translate(LINES, beam=3) == told.translate(LINES, beam=3), "a beam cannot rank without them"
+    assert asked[0] is False
+    assert asked[-1] is True
+
+
 def test_attention_comes_from_our_own_engine(folder):
     theirs = nungil.load(folder, engine="ctranslate2")
     (linked,) = theirs.translate("The child ate a pear", align=True)
@@ -267,6 +283,9 @@ def test_it_is_chosen_by_a_flag(folder, tmp_path):
     ours = invoke(*asked)
     theirs = invoke(*asked, "--engine", "ctranslate2")
     assert (theirs.returncode, theirs.stdout) == (0, ours.stdout), theirs.stderr
+    scored = [invoke(*asked, *engine, "--scores").stdout.splitlines() for engine in ([], ["--engine", "ctranslate2"])]
+    for mine, other in zip(*scored, strict=True):
+        assert [*map(float, other.split("\t")[1:])] == pytest.approx([*map(float, mine.split("\t")[1:])], abs=0.05)
     found = invoke(*asked, "--engine", "ctranslate2", "--compute", "int8", "--json")
     objects = [json.loads(line) for line in found.stdout.splitlines()]
     assert [one["source"] for one in objects] == LINES

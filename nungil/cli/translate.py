@@ -94,7 +94,8 @@ def _translate(
         refuse_what_it_cannot(search)
     if run.others:
         refuse_coverage(search)
-    model = load(folder, run.engine, run.compute, probabilities=shown.as_json, others=run.others)
+    told = {"probabilities": shown.as_json, "scores": shown.as_json or shown.scores}
+    model = load(folder, run.engine, run.compute, others=run.others, **told)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
     seen: list[str] = []

@@ -44,7 +44,8 @@ class CTranslate2:
     """Searches by CTranslate2: as many batches at a time as torch has threads, one thread each, sorted by length.
 
     Translations that came to their end are ranked by nungil's own length penalty. Where `probabilities` are wanted,
-    each translation is read once more; without, the log-probability of the whole is told.
+    each translation is read once more; without, the log-probability of the whole is told. Greedy search need not know
+    that either, and is faster without `scores`: they are not a number then.
     """
 
     def __init__(
@@ -53,8 +54,9 @@ class CTranslate2:
         positions: int = FEWEST,
         compute: str | None = None,
         probabilities: bool = False,
+        scores: bool = True,
     ) -> None:
-        self.compute, self.probabilities = possible_compute(compute), probabilities
+        self.compute, self.probabilities, self.scores = possible_compute(compute), probabilities, scores
         self.positions, self.threads = positions, torch.get_num_threads()
         self.rows = SHORT_ROWS if self.compute.startswith("int8") else ROWS
         sizes = model.source_embedding.table.num_embeddings, model.output.out_features
@@ -119,7 +121,7 @@ class CTranslate2:
             min_decoding_length=min(settings.shortest, most),
             max_decoding_length=most,
             max_input_length=0,
-            return_scores=True,
+            return_scores=self.scores or settings.beam > 1,
             return_end_token=True,
         )
         return asked, penalty
@@ -198,7 +200,8 @@ def _their_penalty(settings: SearchSettings, length: float) -> float:
 def _ranked(result: Any, penalty: float, longest: int, settings: SearchSettings) -> list[Found]:
     """What was found, by our own length penalty; what came to its end before what did not."""
     found: dict[tuple[int, ...], Found] = {}
-    for tokens, score in zip(result.hypotheses, result.scores, strict=True):
+    scores = result.scores or [math.nan]  # of a greedy search, which finds one
+    for tokens, score in zip(result.hypotheses, scores, strict=True):
         one = _found([int(token) for token in tokens], score * len(tokens) ** penalty, longest, settings)
         found.setdefault((*one.ids, one.finished), one)  # two that were cut off may be the same now
     return _best_first(list(found.values()))[: settings.n_best]
