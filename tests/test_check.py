@@ -375,6 +375,33 @@ def test_a_recipe_is_checked_with_the_data_it_names(tmp_path):
     assert "[model] widht: no such setting; did you mean width?" in found.stderr
 
 
+def test_languages_are_chosen_as_training_chooses_them(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("en\tko\n" + "".join(f"snow {number}\t눈 {number}\n" for number in range(9)))
+    found = invoke("check", str(path), "--from", "ko", "--to", "en", "--rejected", str(tmp_path / "dropped.tsv"))
+    assert found.returncode == 0, found.stderr
+    assert f"{path}: TSV with a header; source from column 2 (ko), target from column 1 (en)" in found.stderr
+    assert "Source: Hangul 100.0%" in found.stdout
+    assert found.stderr.splitlines()[-1] == f"Next: nungil train --train {path} --from ko --to en --out runs/mine"
+    (tmp_path / "recipe.yaml").write_text(f"data: {{train: {path}}}")
+    assert "Source: Hangul 100.0%" in invoke("check", str(tmp_path / "recipe.yaml"), "--from", "ko").stdout
+    path.write_text("".join(f"snow {number}\t눈 {number}\n" for number in range(9)))
+    found = invoke("check", str(path), "--from", "ko", "--to", "en")
+    assert found.returncode == 3
+    assert found.stderr == (
+        f"nungil: {path}: ko and en are wanted, but its source is written in Latin letters, its target in Hangul; "
+        "turn it round with --columns 2,1, or turn --from and --to round\n"
+    )
+
+
+def test_files_into_several_languages_are_noticed(tmp_path):
+    for tag in ("de", "ko"):
+        (tmp_path / f"{tag}.po").write_text(f'msgid "snow"\nmsgstr "{tag}"\n')
+    found = invoke("check", str(tmp_path / "de.po"), str(tmp_path / "ko.po"))
+    assert found.returncode == 3
+    assert "ko.po: by their names its columns are unknown and ko, but unknown and de are wanted" in found.stderr
+
+
 def test_a_model_folder_is_checked_by_loading_it(tmp_path):
     lines = [f"{pair.english}\t{pair.korean}\n" for pair in snow_pairs(30, lengths=(3, 5))]
     (tmp_path / "a.tsv").write_text("".join(["en\tko\n", *lines]))

@@ -304,6 +304,53 @@ def test_columns_in_other_languages_than_asked_for_are_refused(tmp_path):
     assert chosen.languages == ("de", "ko")
 
 
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ({"source": "ko", "target": "en"}, "ko and en"),
+        ({"source": "ko"}, "ko and unknown"),
+        ({"target": "en"}, "unknown and en"),
+        ({"source": "ko", "target": "en", "columns": ("1", "2")}, "ko and en"),
+    ],
+)
+def test_the_letters_of_a_table_without_names_must_be_those_of_its_languages(tmp_path, asked, wanted):
+    train = table(tmp_path / "snow.tsv", PAIRS[:40])
+    assert refusal(tmp_path, train=train, **asked) == (
+        f"snow.tsv: {wanted} are wanted, but its source is written in Latin letters, its target in Hangul; "
+        "turn it round with --columns 2,1, or turn --from and --to round"
+    )
+    opened = open_data(DataSettings(train=train, **{**asked, "columns": ("2", "1")}))
+    assert next(opened.train.pairs())[:2] == PAIRS[0][:2][::-1]
+
+
+def test_the_letters_of_aligned_files_too(tmp_path):
+    for name, side in (("a.txt", 0), ("b.txt", 1)):
+        (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in PAIRS[:40]))
+    files = tmp_path / "a.txt", tmp_path / "b.txt"
+    assert refusal(tmp_path, train=files, source="ko", target="en").endswith(
+        "its source is written in Latin letters, its target in Hangul; "
+        "name the two files in the other order, or turn --from and --to round"
+    )
+    assert open_data(DataSettings(train=files[::-1], source="ko", target="en")).languages == ("ko", "en")
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked"),
+    [
+        ([("Ein Hund", "A dog")], ("en", "de")),  # the same letters tell nothing
+        ([("Annyeong", "Hello")], ("ko", "en")),  # nor do words in the letters of another language
+        ([("안녕", "12:30")], ("en", "ko")),  # nor figures
+        ([("안녕", "안녕")], ("en", "ko")),
+        ([("привет", "hello")], ("sr", "en")),  # a language that is written in two ways
+        ([("今日は", "hello")], ("ja", "en")),
+    ],
+)
+def test_letters_that_do_not_speak_against_the_languages_are_no_fault(tmp_path, rows, asked):
+    train = table(tmp_path / "a.tsv", rows * 40)
+    source, target = asked
+    assert open_data(DataSettings(train=train, source=source, target=target, header=False)).languages == asked
+
+
 def test_languages_that_nothing_tells_are_asked_for(tmp_path):
     prepared = run(tmp_path, train=table(tmp_path / "snow.tsv", PAIRS[:40]))
     assert prepared.languages == ("", "")

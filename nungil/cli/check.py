@@ -39,6 +39,8 @@ def check(
         str | None,
         typer.Option(metavar="A,B", help="Source,target or text,label: names, languages, or numbers from 1."),
     ] = None,
+    source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
+    target: Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")] = None,
     task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
     file_format: Annotated[
         Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder", "tmx", "xliff", "po"] | None,
@@ -56,8 +58,7 @@ def check(
     \b
     nungil check train.tsv
     nungil check train.en train.ko --test test.en --test test.ko
-    nungil check memory.tmx --columns en,ko
-    nungil check locale/ko.po app.xlf
+    nungil check memory.tmx --from en --to ko
     nungil check reviews.csv --columns review,stars --rejected dropped.tsv
     nungil check train.tsv --test test.tsv --json
     nungil check recipe.yaml
@@ -66,9 +67,10 @@ def check(
     if len(files) == 1 and (Path(files[0]) / "config.json").is_file():
         write(_model_checked(Path(files[0])))
         return
-    reading = {"task": task, "format": file_format, "encoding": encoding, "header": header}
+    reading: dict[str, Any] = {"task": task, "format": file_format, "encoding": encoding, "header": header}
+    reading |= {"source": source, "target": target, "columns": two_columns(columns)}
     held_out = {name: given for name, given in (("test", test), ("validation", valid)) if given}
-    request = _request(files, held_out, {**reading, "columns": two_columns(columns)}, data)
+    request = _request(files, held_out, reading, data)
     found = _run(request, rejected)
     for decision in found.decisions:
         say(decision)
@@ -80,7 +82,7 @@ def check(
         for fault in found.faults:
             say(f"nungil: {fault}")
         raise typer.Exit(CorpusError.exit_code)
-    say(_next(found, rejected, files, columns))
+    say(_next(found, rejected, files, {"--columns": columns, "--from": source, "--to": target}))
 
 
 def _is_recipe(files: list[str]) -> bool:
@@ -100,7 +102,8 @@ def _request(
         return CheckRequest(files, held_out, CorpusSettings(**reading))
     from nungil.runs.recipe import read_recipe
 
-    recipe = read_recipe(Path(files[0]), {"data": {"folder": folder}} if folder is not None else {})
+    given = {"folder": folder, "source": reading["source"], "target": reading["target"]}
+    recipe = read_recipe(Path(files[0]), {"data": {name: value for name, value in given.items() if value is not None}})
     data = recipe.data.placed()
     named = {name: given for name, given in (("test", data.test), ("validation", data.valid)) if given}
     as_said = CorpusSettings(**data.model_dump(include=set(CorpusSettings.model_fields)))
@@ -200,10 +203,10 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
         write(f"  and {len(rows) - LABELS_SHOWN:,} more")
 
 
-def _next(found: "Checkup", rejected: Path | None, files: list[str], columns: str | None) -> str:
+def _next(found: "Checkup", rejected: Path | None, files: list[str], options: dict[str, str | None]) -> str:
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
     given = " ".join(f"--train {shlex.quote(name)}" for name in files)
     given = files[0] if _is_recipe(files) else given
-    given += f" --columns {shlex.quote(columns)}" if columns is not None else ""
+    given += "".join(f" {name} {shlex.quote(value)}" for name, value in options.items() if value is not None)
     return f"Next: nungil train {given} --out runs/mine"

@@ -8,8 +8,9 @@ from pydantic import Field, field_validator
 
 from nungil.errors import CorpusError, UsageError
 from nungil.text.corpus import Corpus, open_corpus
-from nungil.text.languages import Languages, declared_tag, read_tag, tag_of
-from nungil.text.source import UNITS, CorpusSettings, Source, Task
+from nungil.text.direction import asked_languages, directed, languages_of
+from nungil.text.languages import Languages
+from nungil.text.source import CorpusSettings, Task
 
 TABLES = ("tsv", "csv")
 
@@ -85,7 +86,7 @@ def open_data(data: DataSettings) -> Opened:
     """Look into every file, and settle the task, the columns and the languages."""
     _refuse_sizes_beside_files(data)
     data = data.placed()
-    asked = Languages(*(read_tag(tag) if tag is not None else "" for tag in (data.source, data.target)))
+    asked = asked_languages(data)
     train = open_corpus(data.train, data)
     reading = data.model_copy(update={"task": train.task})
     given = {name: files for name, files in (("test", data.test), ("validation", data.valid)) if files}
@@ -94,11 +95,9 @@ def open_data(data: DataSettings) -> Opened:
         if asked.target:
             raise UsageError(f"labels have no language; leave out --to {data.target}")
         return Opened(train.task, asked, train, held_out)
-    languages = _languages(asked, train.sources[0])
-    if not data.columns:  # columns that were chosen are meant as they are
-        train = _oriented(train, languages)
-        held_out = {name: _oriented(corpus, languages) for name, corpus in held_out.items()}
-    return Opened(train.task, languages, train, held_out)
+    languages = languages_of(train, data)
+    held_out = {name: directed(corpus, languages, data) for name, corpus in held_out.items()}
+    return Opened(train.task, languages, directed(train, languages, data), held_out)
 
 
 def _refuse_sizes_beside_files(data: DataSettings) -> None:
@@ -117,50 +116,3 @@ def _read_alike(corpus: Corpus, train: Corpus) -> Corpus:
         for source in corpus.sources
     )
     return Corpus(corpus.task, tuple(sources))
-
-
-def _languages(asked: Languages, first: Source) -> Languages:
-    """Those asked for; else those that the names of the first source tell, in their order."""
-    told = _tags(first)
-    if asked.source and not asked.target and _is_that(asked.source, told.target, told.source):
-        return Languages(asked.source, told.source)
-    if asked.target and not asked.source and _is_that(asked.target, told.source, told.target):
-        return Languages(told.target, asked.target)
-    return Languages(asked.source or told.source, asked.target or told.target)
-
-
-def _is_that(asked: str, side: str, other: str) -> bool:
-    """Whether a side is in the language asked for: it is told so; or it has no name, and the other has another one."""
-    return asked == side or (not side and other not in ("", asked))
-
-
-def _tags(source: Source) -> Languages:
-    tag = declared_tag if source.format in UNITS else tag_of
-    return Languages(tag(source.names[0]), tag(source.names[1]))
-
-
-def _oriented(corpus: Corpus, languages: Languages) -> Corpus:
-    """The same corpus with the source language first in each of its sources."""
-    return Corpus(corpus.task, tuple(_turned(source, languages) for source in corpus.sources))
-
-
-def _turned(source: Source, languages: Languages) -> Source:
-    told = _tags(source)
-    if _agree(told, languages):
-        return source
-    back = told[::-1]
-    if _agree(back, languages) and any(one and one == other for one, other in zip(back, languages, strict=True)):
-        files = source.files[::-1] if source.format == "aligned" else source.files
-        return replace(source, files=files, columns=source.columns[::-1], names=source.names[::-1])
-    raise CorpusError(
-        f"{source.name}: by their names its columns are {_or_unknown(told)}, but {_or_unknown(languages)} are wanted; "
-        "choose two with --columns"
-    )
-
-
-def _agree(told: Sequence[str], wanted: Sequence[str]) -> bool:
-    return all(not ours or not theirs or ours == theirs for ours, theirs in zip(told, wanted, strict=True))
-
-
-def _or_unknown(languages: Languages) -> str:
-    return f"{languages.source or 'unknown'} and {languages.target or 'unknown'}"

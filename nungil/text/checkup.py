@@ -10,6 +10,7 @@ from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.cleaning import CleaningSettings, HeldOut, Tally, clean_labelled, clean_pairs, hold_out
 from nungil.text.corpus import Corpus, open_corpus
+from nungil.text.direction import directed, languages_of
 from nungil.text.outlook import outlook
 from nungil.text.readers import read_rows
 from nungil.text.source import CorpusSettings, Rows, Task
@@ -88,16 +89,27 @@ class CheckRequest:
 
 def check_up(request: CheckRequest, rejected: Reject | None = None) -> Checkup:
     """Read everything once, clean it, survey what is left, and judge."""
-    corpus = open_corpus(request.train, request.reading)
+    corpus, held_out = _opened(request)
     look = _Look(corpus.task, request.cleaning, corpus.describe())
-    reading = request.reading.model_copy(update={"task": corpus.task})
-    for name, files in request.held_out.items():
-        look.at_held_out(name, open_corpus(files, reading))
+    for name, other in held_out.items():
+        look.at_held_out(name, other)
     tally = Tally()
     found = survey(look.clean(corpus, tally, rejected), corpus.task, look.others)
     faults = look.faults or list(_faults(found, look.tallies))  # what follows from an unreadable file is no news
     warnings = [*_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
     return Checkup(corpus.task, tuple(look.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
+
+
+def _opened(request: CheckRequest) -> tuple[Corpus, dict[str, Corpus]]:
+    """The files to train on and those held out, read in the direction in which training would read them."""
+    corpus = open_corpus(request.train, request.reading)
+    reading = request.reading.model_copy(update={"task": corpus.task})
+    held_out = {name: open_corpus(files, reading) for name, files in request.held_out.items()}
+    if corpus.task == "classify":
+        return corpus, held_out
+    languages = languages_of(corpus, reading)
+    turned = {name: directed(other, languages, reading) for name, other in held_out.items()}
+    return directed(corpus, languages, reading), turned
 
 
 @dataclass
