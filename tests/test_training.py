@@ -440,6 +440,18 @@ def test_the_loss_settles_ties_so_that_a_falling_one_is_progress():
     assert not stopper.is_better(scored("bleu", 0.1, 1.0), scored("bleu", 0.1, 1.0))
 
 
+def test_a_run_goes_on_while_its_loss_falls_though_its_score_does_not_rise():
+    stopper = Stopper("bleu", 2)
+    for update, (bleu, loss) in enumerate([(5.0, 3.0), (9.0, 2.5), (8.0, 2.4), (7.0, 2.3), (8.5, 2.6)]):
+        stopper.add(update, scored("bleu", bleu, loss))
+        assert not stopper.is_over, update
+    stopper.add(5, scored("bleu", 8.0, math.nan))
+    assert stopper.is_over
+    assert stopper.best == (1, 9.0, 2.5)
+    stopper.add(6, scored("bleu", 9.5, 2.9))
+    assert not stopper.is_over, "a better score is progress, whatever the loss"
+
+
 def test_a_loss_is_better_when_it_is_lower():
     stopper, better = stopper_after("loss", 1, 3.0, 2.0)
     assert better == [True, True]

@@ -49,7 +49,9 @@ class TrainingSettings(Settings):
     metric: Metric | None = Field(
         None, description="What is best: bleu, chrf, loss or accuracy; by default bleu, or accuracy of a classifier."
     )
-    patience: int = Field(8, ge=0, le=10_000, description="Validations without a better one before it stops; 0: never.")
+    patience: int = Field(
+        8, ge=0, le=10_000, description="Validations without a better score or loss before it stops; 0: never."
+    )
     average: int = Field(5, ge=1, le=100, description="Checkpoints whose mean is tried as the model; 1: none.")
     average_of: Literal["best", "last"] = Field("best", description="The best ones, or the last ones.")
     checkpoint_minutes: float = Field(

@@ -1,4 +1,4 @@
-"""When to stop: the best validation so far, and how many came after it."""
+"""When to stop: the best validation so far, and how many came after it that were no better in anything."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -15,9 +15,11 @@ class Mark(NamedTuple):
 
 
 class Stopper:
-    """Remembers every validation. A run is over when the best is `patience` validations old.
+    """Remembers every validation. A run is over when the best score and the lowest loss are `patience` of them old.
 
-    Of equal scores the one with the lower loss is better: BLEU is 0 for long at the beginning while the loss falls.
+    A score alone is not enough: BLEU of a thousand sentences goes up and down while a high rate is still learning, and
+    what is gained when the rate falls would be lost. Of equal scores the one with the lower loss is better: BLEU is 0
+    for long at the beginning while the loss falls.
     """
 
     def __init__(self, metric: Metric, patience: int) -> None:
@@ -38,10 +40,12 @@ class Stopper:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing has become better for too long."""
+        """Whether neither score nor loss has become better for too long."""
         if self.best is None or self.patience == 0:
             return False
-        return sum(mark.update > self.best.update for mark in self.history) >= self.patience
+        lowest = min(self.history, key=lambda mark: mark.loss if mark.loss == mark.loss else float("inf"))
+        last = max(self.best.update, lowest.update)
+        return sum(mark.update > last for mark in self.history) >= self.patience
 
     def ranked(self) -> list[int]:
         """The validated updates, best first; of equal ones the earlier."""
