@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import torch
 
@@ -51,9 +52,10 @@ def _write(folder: Path, tokenizers: Tokenizers, model: dict[str, Any], **chosen
     )
     write_config(folder, config)
     built = build_model(config)
+    drawn = torch.Generator().manual_seed(11 + crc32(folder.name.encode()))  # another name is another model
     with torch.no_grad():
         for parameter in built.parameters():
-            parameter.normal_(std=0.5)
+            parameter.normal_(std=0.5, generator=drawn)
     write_weights(folder, weights_of(built))
     return folder
 

@@ -139,7 +139,7 @@ def test_work_that_is_too_late_is_not_begun():
 
 
 def test_a_first_text_waits_a_moment_for_others():
-    queue = Queue(Limits(wait=20.0, batch=10))
+    queue = Queue(Limits().model_copy(update={"wait": 20.0, "batch": 10}))  # longer than any machine stands still
     queue.put(ticket([("a", 4)]))
     with ThreadPoolExecutor(1) as pool:
         taken = pool.submit(queue.take)
