@@ -298,40 +298,82 @@ def test_a_set_with_its_columns_the_other_way_round_is_turned(tmp_path):
 def test_columns_in_other_languages_than_asked_for_are_refused(tmp_path):
     train = table(tmp_path / "snow.tsv", PAIRS[:40], header=("en", "ko"))
     assert refusal(tmp_path, train=train, source="de", target="ko") == (
-        "snow.tsv: by their names its columns are en and ko, but de and ko are wanted; choose two with --columns"
+        "snow.tsv: by their names its columns are en and ko, but de and ko are wanted; choose two with --columns, "
+        "by number if a name is wrong"
     )
     chosen = open_data(DataSettings(train=train, source="de", target="ko", columns=("1", "2")))
     assert chosen.languages == ("de", "ko")
 
 
 @pytest.mark.parametrize(
-    ("asked", "wanted"),
+    ("asked", "meant", "said"),
     [
-        ({"source": "ko", "target": "en"}, "ko and en"),
-        ({"source": "ko"}, "ko and unknown"),
-        ({"target": "en"}, "unknown and en"),
-        ({"source": "ko", "target": "en", "columns": ("1", "2")}, "ko and en"),
+        ({"source": "ko", "target": "en"}, "from ko to en", "--from ko --to en"),
+        ({"source": "ko"}, "from ko", "--from ko"),
+        ({"target": "en"}, "to en", "--to en"),
+        ({"source": "ko", "target": "en", "columns": ("1", "2")}, "from ko to en", "--from ko --to en"),
     ],
 )
-def test_the_letters_of_a_table_without_names_must_be_those_of_its_languages(tmp_path, asked, wanted):
+def test_the_letters_of_a_table_without_names_must_be_those_of_its_languages(tmp_path, asked, meant, said):
     train = table(tmp_path / "snow.tsv", PAIRS[:40])
     assert refusal(tmp_path, train=train, **asked) == (
-        f"snow.tsv: {wanted} are wanted, but its source is written in Latin letters, its target in Hangul; "
-        "turn it round with --columns 2,1, or turn --from and --to round"
+        "snow.tsv: its source is written in Latin letters and its target in Hangul, the other way round than "
+        f"{meant}; turn it round: --columns 2,1 {said}"
     )
     opened = open_data(DataSettings(train=train, **{**asked, "columns": ("2", "1")}))
     assert next(opened.train.pairs())[:2] == PAIRS[0][:2][::-1]
 
 
-def test_the_letters_of_aligned_files_too(tmp_path):
-    for name, side in (("a.txt", 0), ("b.txt", 1)):
+def test_letters_say_that_names_are_wrong_and_what_is_advised_works(tmp_path):
+    advice = "turn it round: --columns 2,1 --from ko --to en"
+    said = {"columns": ("2", "1"), "source": "ko", "target": "en"}
+    lying = table(tmp_path / "lying.tsv", PAIRS[:40], header=("ko", "en"))
+    assert refusal(tmp_path, train=lying).endswith(advice)
+    assert next(open_data(DataSettings(train=lying, **said)).train.pairs())[:2] == PAIRS[0][:2][::-1]
+    for name, side in (("train.ko", 0), ("train.en", 1)):
         (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in PAIRS[:40]))
-    files = tmp_path / "a.txt", tmp_path / "b.txt"
-    assert refusal(tmp_path, train=files, source="ko", target="en").endswith(
-        "its source is written in Latin letters, its target in Hangul; "
-        "name the two files in the other order, or turn --from and --to round"
+    files = tmp_path / "train.ko", tmp_path / "train.en"
+    assert refusal(tmp_path, train=files).endswith(advice)
+    assert next(open_data(DataSettings(train=files, **said)).train.pairs())[:2] == PAIRS[0][:2][::-1]
+
+
+def test_one_file_that_is_the_other_way_round_is_named(tmp_path):
+    right, wrong = table(tmp_path / "a.tsv", PAIRS[:40]), table(tmp_path / "b.tsv", [one[::-1] for one in PAIRS[40:60]])
+    message = "b.tsv: its source is written in Hangul letters and its target in Latin, the other way round than {}; "
+    message += "turn this file, others are as they should be"
+    assert refusal(tmp_path, train=(right, wrong)) == message.format("in the files before it")
+    assert refusal(tmp_path, train=right, test=wrong) == message.format("in the files before it")
+    assert refusal(tmp_path, train=right, test=wrong, source="en", target="ko") == message.format("from en to ko")
+
+
+def test_a_file_that_names_its_languages_tells_those_of_the_others(tmp_path):
+    plain = table(tmp_path / "a.tsv", PAIRS[:40])
+    named = table(tmp_path / "b.tsv", [one[::-1] for one in PAIRS[40:60]], header=("ko", "en"))
+    assert refusal(tmp_path, train=(plain, named)).startswith("a.tsv: its source is written in Latin letters")
+    opened = open_data(DataSettings(train=(plain, named), source="en"))
+    assert opened.languages == ("en", "ko")
+    assert [one[:2] for one in opened.train.pairs()] == [one[:2] for one in PAIRS[:60]]
+
+
+def test_columns_that_are_chosen_by_name_are_turned_as_asked(tmp_path):
+    train = table(
+        tmp_path / "wide.tsv",
+        [(str(number), one[0], "x", one[1]) for number, one in enumerate(PAIRS[:40])],
+        header=("no", "en_web", "de", "ko"),
     )
-    assert open_data(DataSettings(train=files[::-1], source="ko", target="en")).languages == ("ko", "en")
+    for asked in ({"columns": ("en_web", "ko")}, {}):
+        opened = open_data(DataSettings(train=train, source="ko", target="en", **asked))
+        assert next(opened.train.pairs())[:2] == PAIRS[0][:2][::-1]
+    assert open_data(DataSettings(train=train, target="ko")).languages == ("en", "ko")
+    numbered = table(tmp_path / "numbered.tsv", [(str(number), *one[:2]) for number, one in enumerate(PAIRS[:40])])
+    assert next(open_data(DataSettings(train=numbered)).train.pairs())[:2] == PAIRS[0][:2]
+
+
+def test_of_several_aligned_files_the_languages_choose_two(tmp_path):
+    for tag in ("de", "en", "ko"):
+        (tmp_path / f"a.{tag}").write_text(f"{tag}\n" * 9)
+    files = [tmp_path / f"a.{tag}" for tag in ("de", "en", "ko")]
+    assert next(open_data(DataSettings(train=files, source="ko", target="en")).train.pairs())[:2] == ("ko", "en")
 
 
 @pytest.mark.parametrize(
@@ -343,12 +385,21 @@ def test_the_letters_of_aligned_files_too(tmp_path):
         ([("안녕", "안녕")], ("en", "ko")),
         ([("привет", "hello")], ("sr", "en")),  # a language that is written in two ways
         ([("今日は", "hello")], ("ja", "en")),
+        ([("今日は", "今天")], ("ja", "zh")),
+        ([("東京都", "hello")], ("ja", "en")),
     ],
 )
 def test_letters_that_do_not_speak_against_the_languages_are_no_fault(tmp_path, rows, asked):
     train = table(tmp_path / "a.tsv", rows * 40)
     source, target = asked
     assert open_data(DataSettings(train=train, source=source, target=target, header=False)).languages == asked
+
+
+def test_japanese_is_told_from_chinese_by_its_kana(tmp_path):
+    train = table(tmp_path / "a.tsv", [("今日は東京へ", "今天去东京")] * 40)
+    assert refusal(tmp_path, train=train, source="zh", target="ja", header=False).startswith(
+        "a.tsv: its source is written in Kana letters and its target in Han, the other way round than from zh to ja"
+    )
 
 
 def test_languages_that_nothing_tells_are_asked_for(tmp_path):
@@ -508,10 +559,10 @@ def test_nothing_left_of_a_given_set(tmp_path):
 
 
 @pytest.mark.parametrize("tokenizer", [WORDS, TokenizerSettings(size=400), LETTERS])
-def test_a_set_with_its_columns_swapped(tmp_path, tokenizer):
+def test_a_source_in_another_language(tmp_path, tokenizer):
     train = table(tmp_path / "snow.tsv", PAIRS)
-    swapped = table(tmp_path / "valid.tsv", [pair[::-1] for pair in KOREAN_VALID])
-    message = refusal(tmp_path, tokenizer=tokenizer, train=train, test=swapped)
+    other = table(tmp_path / "valid.tsv", [(korean, korean[::-1]) for _, korean in KOREAN_VALID])
+    message = refusal(tmp_path, tokenizer=tokenizer, train=train, test=other)
     share, _, rest = message.partition("%")
     assert 80 < int(share) <= 100
     assert rest == (

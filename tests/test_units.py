@@ -446,10 +446,7 @@ def test_files_into_other_languages_are_not_mixed(tmp_path):
     files = [written(tmp_path, f"{tag}.po", entry("a", tag)) for tag in ("de", "ko")]
     with pytest.raises(CorpusError) as caught:
         languages(*files)
-    assert str(caught.value) == (
-        f"{tmp_path}/ko.po: by their names its columns are unknown and ko, but unknown and de are wanted; "
-        "choose two with --columns"
-    )
+    assert str(caught.value) == (f"{tmp_path}/ko.po: it declares unknown and ko, but unknown and de are wanted")
 
 
 def test_declared_tags_are_never_english_words():

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nungil.errors import CorpusError, UsageError
 from nungil.records import Labelled, Pair
 from nungil.runs.answers import Answers, are_labels, read_side
-from nungil.runs.data import DataSettings, Opened, open_data
+from nungil.runs.data import DataSettings, open_data
 from nungil.runs.kept import kept_records
 from nungil.runs.sets import name_of, reasons
 from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, clean_pairs
 from nungil.text.languages import Languages, read_tag, tag_of
+from nungil.text.opened import Opened
 from nungil.text.source import Task
 
 if TYPE_CHECKING:

@@ -1,18 +1,13 @@
 """The data of a run as the user names it: files for each set, languages, and how much to set aside."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import Field, field_validator
 
 from nungil.errors import CorpusError, UsageError
-from nungil.text.corpus import Corpus, open_corpus
-from nungil.text.direction import asked_languages, directed, languages_of
-from nungil.text.languages import Languages
-from nungil.text.source import CorpusSettings, Task
-
-TABLES = ("tsv", "csv")
+from nungil.text.opened import Opened, open_sets
+from nungil.text.source import CorpusSettings
 
 
 class DataSettings(CorpusSettings):
@@ -59,60 +54,15 @@ class DataSettings(CorpusSettings):
         return self.model_copy(update={**files, "folder": None})
 
 
-@dataclass(frozen=True)
-class Opened:
-    """The files of every set, of which nothing is left to guess, and not a record read."""
-
-    task: Task
-    languages: Languages
-    train: Corpus
-    held_out: dict[str, Corpus]  # "test", then "validation", which may not hold the test: where files were given
-
-    @property
-    def decisions(self) -> list[str]:
-        """How each file will be read, and between which languages."""
-        corpora = [self.train, *reversed(self.held_out.values())]  # validation before test, as they are used
-        return [*(line for corpus in corpora for line in corpus.describe()), *self._about_languages()]
-
-    def _about_languages(self) -> list[str]:
-        if self.task == "classify":
-            return []
-        if all(self.languages):
-            return [f"From {self.languages.source} to {self.languages.target}."]
-        return ["The names of files and columns do not tell both languages; say them with --from and --to."]
-
-
 def open_data(data: DataSettings) -> Opened:
-    """Look into every file, and settle the task, the columns and the languages."""
+    """Look into every file of a run."""
     _refuse_sizes_beside_files(data)
     data = data.placed()
-    asked = asked_languages(data)
-    train = open_corpus(data.train, data)
-    reading = data.model_copy(update={"task": train.task})
-    given = {name: files for name, files in (("test", data.test), ("validation", data.valid)) if files}
-    held_out = {name: _read_alike(open_corpus(files, reading), train) for name, files in given.items()}
-    if train.task == "classify":
-        if asked.target:
-            raise UsageError(f"labels have no language; leave out --to {data.target}")
-        return Opened(train.task, asked, train, held_out)
-    languages = languages_of(train, data)
-    held_out = {name: directed(corpus, languages, data) for name, corpus in held_out.items()}
-    return Opened(train.task, languages, directed(train, languages, data), held_out)
+    held_out = {name: files for name, files in (("test", data.test), ("validation", data.valid)) if files}
+    return open_sets(data.train, held_out, data)
 
 
 def _refuse_sizes_beside_files(data: DataSettings) -> None:
     for name, files, size in (("valid", data.valid, data.valid_size), ("test", data.test, data.test_size)):
         if files and size:
             raise UsageError(f"{name} names files and {name}_size sets records of train aside; give one of the two")
-
-
-def _read_alike(corpus: Corpus, train: Corpus) -> Corpus:
-    """A table without a header is read by the columns of train: a few rows tell less than many."""
-    like = train.sources[0]
-    if like.format not in TABLES or like.header:
-        return corpus
-    sources = (
-        replace(source, columns=like.columns) if source.format == like.format and not source.header else source
-        for source in corpus.sources
-    )
-    return Corpus(corpus.task, tuple(sources))

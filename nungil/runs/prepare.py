@@ -12,11 +12,12 @@ from nungil.batches.build import Built, build_labelled_store, build_pair_store
 from nungil.batches.store import Store
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
-from nungil.runs.data import DataSettings, Opened, open_data
+from nungil.runs.data import DataSettings, open_data
 from nungil.runs.labels import listed, shares
 from nungil.runs.sets import PAIRS, TEXTS, Kind, Sets, gather, reasons, side_of
 from nungil.text.cleaning import CleaningSettings, Record, Tally
 from nungil.text.languages import Languages
+from nungil.text.opened import Opened
 from nungil.text.source import Task
 from nungil.text.tokenizers.base import Ids, Tokenizer
 from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, train_tokenizer, train_tokenizers

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
-from nungil.runs.data import DataSettings, Opened
+from nungil.runs.data import DataSettings
 from nungil.runs.labels import FirstPlaces, check_known, check_labels
 from nungil.text.cleaning import (
     CleaningSettings,
@@ -25,6 +25,7 @@ from nungil.text.cleaning import (
     hold_out,
 )
 from nungil.text.corpus import Corpus
+from nungil.text.opened import Opened
 from nungil.text.seen import Hashes
 from nungil.text.split import TEST, TRAIN, VALID, near_keys, split
 from nungil.text.survey import MOST_LABELS

@@ -7,10 +7,11 @@ from safetensors.torch import save
 
 from nungil.errors import ConfigError, CorpusError
 from nungil.model.folder import Loaded, ModelConfig, load_model
-from nungil.runs.data import Opened, open_data
+from nungil.runs.data import open_data
 from nungil.runs.prepare import Taken
 from nungil.runs.recipe import Recipe
 from nungil.text.atomic import whole_bytes
+from nungil.text.opened import Opened
 from nungil.training.checkpoint import weights_of
 
 START = "start.safetensors"  # beside the data of a run: it can go on from update 0 when the other model is gone

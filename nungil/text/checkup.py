@@ -9,8 +9,8 @@ from typing import Any
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.cleaning import CleaningSettings, HeldOut, Tally, clean_labelled, clean_pairs, hold_out
-from nungil.text.corpus import Corpus, open_corpus
-from nungil.text.direction import directed, languages_of
+from nungil.text.corpus import Corpus
+from nungil.text.opened import open_sets
 from nungil.text.outlook import outlook
 from nungil.text.readers import read_rows
 from nungil.text.source import CorpusSettings, Rows, Task
@@ -89,27 +89,15 @@ class CheckRequest:
 
 def check_up(request: CheckRequest, rejected: Reject | None = None) -> Checkup:
     """Read everything once, clean it, survey what is left, and judge."""
-    corpus, held_out = _opened(request)
-    look = _Look(corpus.task, request.cleaning, corpus.describe())
-    for name, other in held_out.items():
+    opened = open_sets(request.train, request.held_out, request.reading)
+    corpus, look = opened.train, _Look(opened.task, request.cleaning)
+    for name, other in opened.held_out.items():
         look.at_held_out(name, other)
     tally = Tally()
     found = survey(look.clean(corpus, tally, rejected), corpus.task, look.others)
     faults = look.faults or list(_faults(found, look.tallies))  # what follows from an unreadable file is no news
     warnings = [*_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
-    return Checkup(corpus.task, tuple(look.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
-
-
-def _opened(request: CheckRequest) -> tuple[Corpus, dict[str, Corpus]]:
-    """The files to train on and those held out, read in the direction in which training would read them."""
-    corpus = open_corpus(request.train, request.reading)
-    reading = request.reading.model_copy(update={"task": corpus.task})
-    held_out = {name: open_corpus(files, reading) for name, files in request.held_out.items()}
-    if corpus.task == "classify":
-        return corpus, held_out
-    languages = languages_of(corpus, reading)
-    turned = {name: directed(other, languages, reading) for name, other in held_out.items()}
-    return directed(corpus, languages, reading), turned
+    return Checkup(corpus.task, tuple(opened.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
 
 
 @dataclass
@@ -118,7 +106,6 @@ class _Look:
 
     task: Task
     cleaning: CleaningSettings
-    decisions: list[str]
     others: list[HeldOut] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
     labels: dict[str, set[str]] = field(default_factory=dict)
@@ -126,7 +113,6 @@ class _Look:
 
     def at_held_out(self, name: str, corpus: Corpus) -> None:
         """Read a set that training must not see."""
-        self.decisions += corpus.describe()
         tally, labels = Tally(), set[str]()
         kept = self.clean(corpus, tally, None)
         self.others.append(hold_out(name, _noting_labels(kept, labels)))

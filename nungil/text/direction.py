@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -19,21 +20,22 @@ _LETTERS = {
     "Latin": "af ca cs cy da de en es et eu fi fr ga gl hr hu id is it la lt lv mt nb nl nn no pl pt ro sk sl sq sv sw "
     "tl tr vi zu",
     "Hangul": "ko",
-    "Kana Han": "ja",
+    "Kana": "ja",  # among Han, which Chinese has alone
     "Han": "zh",
-    "Cyrillic": "be bg kk ky mk ru tg uk",
+    "Cyrillic": "be bg mk ru uk",
     "Greek": "el",
-    "Arabic": "ar fa ps sd ug ur",
+    "Arabic": "ar fa ps ur",
     "Hebrew": "he yi",
-    "Devanagari": "hi mr ne sa",
+    "Devanagari": "hi mr ne",
     "Bengali": "as bn",
     "Tamil": "ta",
     "Thai": "th",
     "Georgian": "ka",
     "Armenian": "hy",
 }
-# The scripts of languages that are written in one way only.
-LETTERS = {tag: frozenset(scripts.split()) for scripts, tags in _LETTERS.items() for tag in tags.split()}
+# The script of languages that are written in one way only.
+LETTERS = {tag: script for script, tags in _LETTERS.items() for tag in tags.split()}
+HAN, KANA = SCRIPTS.index("Han"), SCRIPTS.index("Kana")
 
 
 def asked_languages(settings: CorpusSettings) -> Languages:
@@ -42,31 +44,30 @@ def asked_languages(settings: CorpusSettings) -> Languages:
 
 
 def languages_of(corpus: Corpus, settings: CorpusSettings) -> Languages:
-    """Those asked for; else those that the names of the first source tell, in their order."""
-    asked, told = asked_languages(settings), _tags(corpus.sources[0])
-    if asked.source and not asked.target and _is_that(asked.source, told.target, told.source):
-        return Languages(asked.source, told.source)
-    if asked.target and not asked.source and _is_that(asked.target, told.source, told.target):
-        return Languages(told.target, asked.target)
+    """Those asked for; what was not said, by the names of the first source that names both, or of the first."""
+    told = next((tags for tags in map(_tags, corpus.sources) if all(tags)), _tags(corpus.sources[0]))
+    asked = asked_languages(settings)
+    if _is_the_other_way_round(told, asked):
+        told = Languages(*told[::-1])
     return Languages(asked.source or told.source, asked.target or told.target)
 
 
-def directed(corpus: Corpus, languages: Languages, settings: CorpusSettings) -> Corpus:
-    """The same corpus with the source language first in each of its sources. Columns that were chosen stay."""
-    sources = corpus.sources if settings.columns else tuple(_turned(source, languages) for source in corpus.sources)
-    for source in sources:
-        _refuse_other_letters(source, languages)
-    return Corpus(corpus.task, sources)
+def _is_the_other_way_round(told: Languages, asked: Languages) -> bool:
+    """Whether the one language asked for is the other side's: named so, or without a name beside another language."""
+    if bool(asked.source) == bool(asked.target):
+        return False
+    side, other, wanted = (*told[::-1], asked.source) if asked.source else (*told, asked.target)
+    return wanted == side or (not side and other not in ("", wanted))
 
 
-def _is_that(asked: str, side: str, other: str) -> bool:
-    """Whether a side is in the language asked for: it is told so; or it has no name, and the other has another one."""
-    return asked == side or (not side and other not in ("", asked))
+def turned(corpus: Corpus, languages: Languages, settings: CorpusSettings) -> Corpus:
+    """The same corpus with the source language first in each of its sources, by the names of its columns.
 
-
-def _tags(source: Source) -> Languages:
-    tag = declared_tag if source.format in UNITS else tag_of
-    return Languages(tag(source.names[0]), tag(source.names[1]))
+    Columns that were chosen by number are meant as they are, whatever they are called.
+    """
+    if settings.columns and all(name.isdecimal() for name in settings.columns):
+        return corpus
+    return Corpus(corpus.task, tuple(_turned(source, languages) for source in corpus.sources))
 
 
 def _turned(source: Source, languages: Languages) -> Source:
@@ -74,13 +75,21 @@ def _turned(source: Source, languages: Languages) -> Source:
     if _agree(told, languages):
         return source
     back = told[::-1]
+    # A side without a name agrees with any language, so one of the two must be named as is wanted.
     if _agree(back, languages) and any(one and one == other for one, other in zip(back, languages, strict=True)):
         files = source.files[::-1] if source.format == "aligned" else source.files
         return replace(source, files=files, columns=source.columns[::-1], names=source.names[::-1])
+    declared, way_out = "by their names its columns are", "; choose two with --columns, by number if a name is wrong"
+    if source.format in UNITS:
+        declared, way_out = "it declares", ""
     raise CorpusError(
-        f"{source.name}: by their names its columns are {_or_unknown(told)}, but {_or_unknown(languages)} are wanted; "
-        "choose two with --columns"
+        f"{source.name}: {declared} {_or_unknown(told)}, but {_or_unknown(languages)} are wanted{way_out}"
     )
+
+
+def _tags(source: Source) -> Languages:
+    tag = declared_tag if source.format in UNITS else tag_of
+    return Languages(tag(source.names[0]), tag(source.names[1]))
 
 
 def _agree(told: Sequence[str], wanted: Sequence[str]) -> bool:
@@ -91,22 +100,50 @@ def _or_unknown(languages: Languages) -> str:
     return f"{languages.source or 'unknown'} and {languages.target or 'unknown'}"
 
 
-def _refuse_other_letters(source: Source, languages: Languages) -> None:
-    """Where each side is written in the letters of the other, the model would learn to translate the other way."""
-    expected = [LETTERS.get(tag) for tag in languages]
-    if not any(expected):
+def refuse_other_letters(sources: Sequence[Source], languages: Languages) -> None:
+    """Name a file whose sides are written in each other's letters: a model would learn the other direction from it.
+
+    Of languages that are not known, the letters of the first file are those of all.
+    """
+    wanted = [LETTERS.get(tag, "") for tag in languages]
+    if len(sources) == 1 and not any(wanted):
         return
-    scripts = _scripts(source)
-    swapped = [
-        scripts[1 - side] in wanted and scripts[side] not in (*wanted, NONE)
-        for side, wanted in enumerate(expected)
-        if wanted is not None
-    ]
-    if all(swapped):
+    written = [_scripts(source) for source in sources]
+    if not any(wanted):
+        wanted = next((list(two) for two in written if two[0] != two[1] and NONE not in two), ["", ""])
+    wrong = [place for place, two in enumerate(written) if _are_exchanged(two, wanted)]
+    if wrong:
+        first, second = written[wrong[0]]
+        source = sources[wrong[0]]
+        alone = len(wrong) < len(sources)
+        way_out = "turn this file, others are as they should be" if alone else _way_to_turn(source, languages)
         raise CorpusError(
-            f"{source.name}: {_or_unknown(languages)} are wanted, but its source is written in {scripts[0]} letters, "
-            f"its target in {scripts[1]}; {_way_to_turn(source)}"
+            f"{source.name}: its source is written in {first} letters and its target in {second}, the other way round "
+            f"than {_meant(languages)}; {way_out}"
         )
+
+
+def _are_exchanged(written: tuple[str, str], wanted: Sequence[str]) -> bool:
+    """Whether each side whose letters are known has others, and those are on the other side."""
+    known = [side for side in (0, 1) if wanted[side]]
+    return bool(known) and all(
+        written[1 - side] == wanted[side] and written[side] not in (wanted[side], NONE) for side in known
+    )
+
+
+def _meant(languages: Languages) -> str:
+    if not any(languages):
+        return "in the files before it"
+    return " ".join(f"{word} {tag}" for word, tag in zip(("from", "to"), languages, strict=True) if tag)
+
+
+def _way_to_turn(source: Source, languages: Languages) -> str:
+    """What to say so that it is read as it is meant: columns by number, and the languages, whatever names tell."""
+    if source.format in UNITS:
+        return "mend what it declares"
+    first, second = (1, 0) if source.format == "aligned" else source.columns[::-1]
+    said = "".join(f" {name} {tag}" for name, tag in zip(("--from", "--to"), languages, strict=True) if tag)
+    return f"turn it round: --columns {first + 1},{second + 1}{said}"
 
 
 def _scripts(source: Source) -> tuple[str, str]:
@@ -114,21 +151,19 @@ def _scripts(source: Source) -> tuple[str, str]:
     rows: list[tuple[str, str]] = []
     with suppress(CorpusError):
         rows.extend((row[0], row[1]) for row in islice(read_rows(source), LOOKED_AT))
-    table = ScriptTable()
-    first, second = (_usual([row[side] for row in rows], table) for side in (0, 1))
+    first, second = (_usual([row[side] for row in rows]) for side in (0, 1))
     return first, second
 
 
-def _usual(texts: Sequence[str], table: ScriptTable) -> str:
-    written_in = np.argmax(table.letters(texts), axis=1)
-    counts = np.bincount(written_in, minlength=len(SCRIPTS))
+def _usual(texts: Sequence[str]) -> str:
+    letters = _table().letters(texts)
+    script = np.argmax(letters, axis=1)
+    script[(script == HAN) & (letters[:, KANA] > 0)] = KANA
+    counts = np.bincount(script, minlength=len(SCRIPTS))
     counts[SCRIPTS.index(NONE)] = 0
     return SCRIPTS[int(np.argmax(counts))] if counts.any() else NONE
 
 
-def _way_to_turn(source: Source) -> str:
-    if source.format == "aligned":
-        return "name the two files in the other order, or turn --from and --to round"
-    named = source.format in ("jsonl", *UNITS)
-    first, second = source.names if named else (str(place + 1) for place in source.columns)
-    return f"turn it round with --columns {second},{first}, or turn --from and --to round"
+@cache
+def _table() -> ScriptTable:
+    return ScriptTable()

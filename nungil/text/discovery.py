@@ -10,6 +10,7 @@ from nungil.errors import CorpusError, UsageError, did_you_mean
 from nungil.text.declared import declared_by, encoding_of
 from nungil.text.files import HEAD_LINES, first_bytes, is_encoding, read_head
 from nungil.text.formats import tell_shape, tell_units
+from nungil.text.languages import read_tag, tag_of
 from nungil.text.readers import UNIT_READERS
 from nungil.text.readers.csv import csv_records, sniff_delimiter
 from nungil.text.readers.folder import label_folders
@@ -111,7 +112,9 @@ def _look_into_table(path: Path, head: list[str], source: Source, settings: Corp
         rows = [line.split("\t") for line in head]
     header = settings.header if settings.header is not None else _shows_header(rows, settings.columns)
     names = tuple(rows[0]) if header else ()
-    task, columns = choose_columns(Table(str(path), names, rows[header:]), settings.task, settings.columns)
+    task, columns = choose_columns(
+        Table(str(path), names, rows[header:]), settings.task, settings.columns, _wanted(settings)
+    )
     chosen = (names[columns[0]], names[columns[1]]) if max(columns) < len(names) else ("", "")
     return task, Source(source.files, source.format, source.encoding, header, delimiter, columns, chosen)
 
@@ -126,7 +129,7 @@ def _look_into_jsonl(path: Path, settings: CorpusSettings) -> tuple[Task, Source
         raise CorpusError(f"{path}: no object in it has keys")
     names = tuple(flat_keys(records[0]))
     rows = [[str(_value(record, name)) for name in names] for record in records]
-    task, columns = choose_columns(Table(str(path), names, rows), settings.task, settings.columns)
+    task, columns = choose_columns(Table(str(path), names, rows), settings.task, settings.columns, _wanted(settings))
     chosen = (names[columns[0]], names[columns[1]])
     return task, Source((path,), "jsonl", settings.encoding, columns=columns, names=chosen)
 
@@ -146,12 +149,18 @@ def align(paths: Sequence[Path], settings: CorpusSettings) -> Iterator[Source]:
             stem, ending = "", str(path)
         groups.setdefault(stem, {})[ending] = path
     for files in groups.values():
-        names = _two_sides(files, settings.columns)
+        names = _two_sides(files, settings)
         yield Source((files[names[0]], files[names[1]]), "aligned", settings.encoding, names=names)
 
 
-def _two_sides(files: dict[str, Path], asked: Sequence[str]) -> tuple[str, str]:
+def _wanted(settings: CorpusSettings) -> tuple[str, ...]:
+    """The languages that were said, by their tags."""
+    return tuple(read_tag(tag) for tag in (settings.source, settings.target) if tag is not None)
+
+
+def _two_sides(files: dict[str, Path], settings: CorpusSettings) -> tuple[str, str]:
     """The endings of source and target among files with a common name."""
+    asked = settings.columns
     listed, first = list(files), next(iter(files.values()))
     if len(listed) == 1:
         raise CorpusError(
@@ -162,6 +171,9 @@ def _two_sides(files: dict[str, Path], asked: Sequence[str]) -> tuple[str, str]:
         sides = [_side(files, name, first) for name in asked]
         return sides[0], sides[1]
     if len(listed) > 2:
+        fitting = [ending for tag in _wanted(settings) for ending in listed if tag_of(str(files[ending])) == tag]
+        if len(fitting) == 2:
+            return fitting[0], fitting[1]
         endings = ", ".join(listed)
         raise CorpusError(
             f"{first}: {len(listed)} files line up ({endings}); choose two: --columns {listed[0]},{listed[1]}"

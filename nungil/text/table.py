@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nungil.errors import CorpusError, did_you_mean
-from nungil.text.languages import language_of
+from nungil.text.languages import SHORT, language_of
 from nungil.text.source import Task
 
 SOURCES = {"source", "src", "input", "original", "source_text", "from"}
@@ -53,21 +53,37 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     return any(_all_numbers(below.column(place)) for place in range(min(len(first), below.width)))
 
 
-def choose_columns(table: Table, task: Task | None, asked: Sequence[str]) -> tuple[Task, tuple[int, int]]:
-    """The task, and the places of its two columns: those asked for, else by their names, else by what they hold."""
+def choose_columns(
+    table: Table, task: Task | None, asked: Sequence[str], wanted: Sequence[str] = ()
+) -> tuple[Task, tuple[int, int]]:
+    """The task, and the places of its two columns: those asked for, else by their names, else by what they hold.
+
+    Of several languages those that are `wanted` are taken, in the order of the table.
+    """
     if asked:
         first, second = (_place(table, name) for name in asked)
         return task or _task_of(table, first, second), (first, second)
     names = [name.strip().lower() for name in table.names]
     if table.width < 2:
         raise CorpusError(f"{table.where}: one column only; a text needs its translation or its label beside it")
-    pair = _pair_by_name(names)
+    names = ["" if name in NUMBERING and _holds_numbers(table, place) else name for place, name in enumerate(names)]
+    pair = _pair_by_name(names, wanted)
     if pair is not None and task != "classify":
         return "translate", pair
     if task is None:
         labelled = _label_by_name(names) is not None or _label_among(table, range(2)) is not None
         task = "classify" if labelled else "translate"
-    return task, (pair or (0, 1)) if task == "translate" else _text_and_label(table, names)
+    return task, (pair or _first_two(table)) if task == "translate" else _text_and_label(table, names)
+
+
+def _first_two(table: Table) -> tuple[int, int]:
+    """The first two columns that are not numbers from top to bottom, if there are two: numbers of rows come first."""
+    texts = [place for place in range(table.width) if not _holds_numbers(table, place)]
+    return (texts[0], texts[1]) if len(texts) > 1 else (0, 1)
+
+
+def _holds_numbers(table: Table, place: int) -> bool:
+    return _all_numbers(table.column(place))
 
 
 def _place(table: Table, name: str) -> int:
@@ -83,14 +99,15 @@ def _place(table: Table, name: str) -> int:
     raise CorpusError(f"{table.where}: there is no column {name!r}{did_you_mean(name, table.names)}")
 
 
-def _pair_by_name(names: Sequence[str]) -> tuple[int, int] | None:
+def _pair_by_name(names: Sequence[str], wanted: Sequence[str] = ()) -> tuple[int, int] | None:
     sources = [place for place, name in enumerate(names) if name in SOURCES]
     targets = [place for place, name in enumerate(names) if name in TARGETS]
     if sources and targets:
         return sources[0], targets[0]
     tagged = [(place, language_of(name)) for place, name in enumerate(names) if language_of(name)]
+    tagged.sort(key=lambda one: SHORT.get(one[1], one[1]) not in wanted)  # which keeps their order
     others = [place for place, language in tagged if language != tagged[0][1]]
-    return (tagged[0][0], others[0]) if others else None
+    return (min(tagged[0][0], others[0]), max(tagged[0][0], others[0])) if others else None
 
 
 def _label_by_name(names: Sequence[str]) -> int | None:
