@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 from collections import Counter
 
 import pytest
@@ -203,7 +204,7 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path):
         f"  1 × the target is the source: {path}, line 6\n"
         f"  1 × source and target are probably swapped: {path}, line 5\n"
         f"  1 × the source stands in the test set, with another target: {path}, line 7\n"
-        "  only 8 records; a model learns so few by heart\n"
+        "  only 8 records: training sets some aside for validation from 20 on, with fewer it needs --valid FILE\n"
         "\nVerdict: 8 pairs to train on, and 6 things to look at first.\n"
         f"{outlook(8)}\n"
     )
@@ -213,7 +214,7 @@ def test_the_report_names_what_cleaning_drops_and_what_to_look_at(tmp_path):
         f"in the test set\t{path}\t8\teye\t눈",
     ]
     assert f"{path}: TSV with a header; source from column 1 (en), target from column 2 (ko)\n" in err
-    assert err.endswith(f"Next: nungil train --train {path} --out runs/mine\n")
+    assert err.endswith(f"Next: nungil train --train {path} --test {tmp_path}/t.tsv --out runs/mine\n")
     assert "\x1b" not in out
 
 
@@ -417,3 +418,35 @@ def test_a_model_folder_is_checked_by_loading_it(tmp_path):
     found = invoke("check", str(out))
     assert (found.returncode, found.stdout) == (4, "")
     assert f"nungil: {weights}: " in found.stderr
+
+
+def test_what_it_says_comes_next_can_be_done(tmp_path):
+    rows = [f"{chr(ord('a') + number)} road;{chr(ord('가') + 28 * number)} 길" for number in range(25)]
+    (tmp_path / "my pairs.txt").write_bytes("\r\n".join(rows).encode("cp949"))
+    asked = [str(tmp_path / "my pairs.txt"), "--encoding", "cp949", "--format", "csv", "--no-header", "--from", "en"]
+    done = invoke("check", *asked, "--to", "ko", "--task", "translate", "--columns", "1,2")
+    following = done.stderr.splitlines()[-1].removeprefix("Next: nungil ")
+    assert following == (
+        f"train --train '{tmp_path}/my pairs.txt' --columns 1,2 --from en --to ko --task translate --format csv "
+        "--encoding cp949 --no-header --out runs/mine"
+    )
+    small = ["--steps", "1", "--model", "plain", "--set", "model.width=8", "--set", "model.embedding=6"]
+    trained = invoke(*shlex.split(following), "--out", str(tmp_path / "run"), *small)
+    assert trained.returncode == 0, trained.stderr
+    assert "From en to ko." in trained.stderr
+
+
+def test_options_go_over_a_recipe_as_they_do_in_training(tmp_path):
+    (tmp_path / "my data.yaml").write_text("data: {train: [a.csv], encoding: utf-8}\ncleaning: {drop_copies: true}\n")
+    (tmp_path / "a.csv").write_text(
+        "\n".join(f"{word},{word}길,x" for word in "눈밤배별산강").replace("x", "c"), "cp949"
+    )
+    (tmp_path / "t.csv").write_text("달,달길,c\n해,해길,c\n", "cp949")
+    asked = [str(tmp_path / "my data.yaml"), "--data", str(tmp_path), "--encoding", "cp949", "--columns", "3,2"]
+    done = invoke("check", *asked, "--test", "t.csv", "--task", "classify")
+    assert done.returncode == 3
+    assert "text from column 3, label from column 2" in done.stderr
+    assert "The test set: 2 texts read" in done.stdout
+    done = invoke("check", *asked[:-2], "--columns", "2,1")
+    given = f"'{tmp_path}/my data.yaml' --data {tmp_path} --columns 2,1 --encoding cp949"
+    assert done.stderr.endswith(f"Next: nungil train {given} --out runs/mine\n")

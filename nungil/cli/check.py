@@ -5,11 +5,23 @@ import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nungil.cli.options import two_columns
+from nungil.cli.options import (
+    Columns,
+    DataOptions,
+    Encoding,
+    Folder,
+    FormatName,
+    From,
+    Header,
+    TaskName,
+    Test,
+    To,
+    Valid,
+)
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import CorpusError, UsageError
 
@@ -28,26 +40,16 @@ def check(
         list[str],
         typer.Argument(metavar="FILE", help="Files, folders or globs to train on; or a recipe; or a model folder."),
     ],
-    data: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder that the files of a recipe lie in; here by default.")
-    ] = None,
-    valid: Annotated[
-        list[str] | None, typer.Option(metavar="FILE", help="The validation set; may be repeated.")
-    ] = None,
-    test: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set; may be repeated.")] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Source,target or text,label: names, languages, or numbers from 1."),
-    ] = None,
-    source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
-    target: Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")] = None,
-    task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
-    file_format: Annotated[
-        Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder", "tmx", "xliff", "po"] | None,
-        typer.Option("--format", help="The format; told from name and content by default."),
-    ] = None,
-    encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
-    header: Annotated[bool | None, typer.Option(help="Whether the first row of a table holds names.")] = None,
+    data: Folder = None,
+    valid: Valid = None,
+    test: Test = None,
+    columns: Columns = None,
+    source: From = None,
+    target: To = None,
+    task: TaskName = None,
+    file_format: FormatName = None,
+    encoding: Encoding = None,
+    header: Header = None,
     rejected: Annotated[
         Path | None, typer.Option(metavar="FILE.tsv", help="Write here what cleaning would drop, and why.")
     ] = None,
@@ -67,10 +69,8 @@ def check(
     if len(files) == 1 and (Path(files[0]) / "config.json").is_file():
         write(_model_checked(Path(files[0])))
         return
-    reading: dict[str, Any] = {"task": task, "format": file_format, "encoding": encoding, "header": header}
-    reading |= {"source": source, "target": target, "columns": two_columns(columns)}
-    held_out = {name: given for name, given in (("test", test), ("validation", valid)) if given}
-    request = _request(files, held_out, reading, data)
+    said = DataOptions(data, valid, test, columns, source, target, task, file_format, encoding, header)
+    request = _request(files, said)
     found = _run(request, rejected)
     for decision in found.decisions:
         say(decision)
@@ -82,32 +82,29 @@ def check(
         for fault in found.faults:
             say(f"nungil: {fault}")
         raise typer.Exit(CorpusError.exit_code)
-    say(_next(found, rejected, files, {"--columns": columns, "--from": source, "--to": target}))
+    say(_next(found, rejected, files, said))
 
 
 def _is_recipe(files: list[str]) -> bool:
     return len(files) == 1 and Path(files[0]).suffix in (".yaml", ".yml")
 
 
-def _request(
-    files: list[str], held_out: dict[str, list[str]], reading: dict[str, Any], folder: str | None
-) -> "CheckRequest":
+def _request(files: list[str], said: DataOptions) -> "CheckRequest":
     """What to look at: the files; or the data of a recipe, whose mistakes, in whatever section, are named first."""
+    from nungil.runs.recipe import read_recipe
     from nungil.text.checkup import CheckRequest
     from nungil.text.source import CorpusSettings
 
-    if not _is_recipe(files):
-        if folder is not None:
-            raise UsageError(f"--data {folder} is for recipes; name the files themselves")
-        return CheckRequest(files, held_out, CorpusSettings(**reading))
-    from nungil.runs.recipe import read_recipe
-
-    given = {"folder": folder, "source": reading["source"], "target": reading["target"]}
-    recipe = read_recipe(Path(files[0]), {"data": {name: value for name, value in given.items() if value is not None}})
+    if _is_recipe(files):
+        recipe = read_recipe(Path(files[0]), {"data": said.settings()})
+    elif said.folder is not None:
+        raise UsageError(f"--data {said.folder} is for recipes; name the files themselves")
+    else:
+        recipe = read_recipe(None, {"data": {"train": files, **said.settings()}})
     data = recipe.data.placed()
-    named = {name: given for name, given in (("test", data.test), ("validation", data.valid)) if given}
-    as_said = CorpusSettings(**data.model_dump(include=set(CorpusSettings.model_fields)))
-    return CheckRequest(data.train, named, as_said, recipe.cleaning)
+    held_out = {name: given for name, given in (("test", data.test), ("validation", data.valid)) if given}
+    reading = CorpusSettings(**data.model_dump(include=set(CorpusSettings.model_fields)))
+    return CheckRequest(data.train, held_out, reading, recipe.cleaning)
 
 
 def _model_checked(folder: Path) -> str:
@@ -203,10 +200,9 @@ def _print_labels(labels: dict[str, int], width: int) -> None:
         write(f"  and {len(rows) - LABELS_SHOWN:,} more")
 
 
-def _next(found: "Checkup", rejected: Path | None, files: list[str], options: dict[str, str | None]) -> str:
+def _next(found: "Checkup", rejected: Path | None, files: list[str], said: DataOptions) -> str:
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
-    given = " ".join(f"--train {shlex.quote(name)}" for name in files)
-    given = files[0] if _is_recipe(files) else given
-    given += "".join(f" {name} {shlex.quote(value)}" for name, value in options.items() if value is not None)
-    return f"Next: nungil train {given} --out runs/mine"
+    flag = "" if _is_recipe(files) else "--train "
+    given = [*(f"{flag}{shlex.quote(name)}" for name in files), said.words(), "--out runs/mine"]
+    return f"Next: nungil train {' '.join(filter(None, given))}"

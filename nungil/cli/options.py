@@ -1,7 +1,8 @@
 """Options that several verbs share."""
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -15,6 +16,58 @@ Compute = Annotated[
     str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 and others that it has.")
 ]
 Split = Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")]
+Folder = Annotated[
+    str | None,
+    typer.Option("--data", metavar="DIR", help="Folder that the files of a recipe lie in; here by default."),
+]
+Valid = Annotated[list[str] | None, typer.Option(metavar="FILE", help="The validation set; may be repeated.")]
+Test = Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set; may be repeated.")]
+Columns = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Source,target or text,label: names, languages, or numbers from 1.")
+]
+From = Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")]
+To = Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")]
+TaskName = Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")]
+FormatName = Annotated[
+    Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder", "tmx", "xliff", "po"] | None,
+    typer.Option("--format", help="The format; told from name and content by default."),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="The encoding of the files, such as cp949 or utf-16; utf-8 by default.")
+]
+Header = Annotated[bool | None, typer.Option(help="Whether the first row of a table holds names.")]
+
+
+class DataOptions(NamedTuple):
+    """What a user said of the data, under the names of a recipe's `data` section. What was not said is None."""
+
+    folder: str | None
+    valid: list[str] | None
+    test: list[str] | None
+    columns: str | None
+    source: str | None
+    target: str | None
+    task: str | None
+    format: str | None
+    encoding: str | None
+    header: bool | None
+
+    def settings(self) -> dict[str, Any]:
+        """What was said, as a recipe would say it."""
+        said = {**self._asdict(), "columns": two_columns(self.columns) or None}
+        return {name: value for name, value in said.items() if value is not None}
+
+    def words(self) -> str:
+        """What was said, as it is typed."""
+        flags = {"folder": "data", "source": "from", "target": "to"}
+        typed = []
+        for name, value in self._asdict().items():
+            flag = f"--{flags.get(name, name)}"
+            if isinstance(value, bool):
+                typed.append(flag if value else flag.replace("--", "--no-"))
+            elif value is not None:
+                typed += [f"{flag} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
+        return " ".join(typed)
 
 
 def two_columns(text: str | None) -> tuple[str, ...]:

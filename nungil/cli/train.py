@@ -1,11 +1,23 @@
 """`nungil train`: from a recipe, or from nothing but files, to a model folder."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from nungil.cli.options import two_columns
+from nungil.cli.options import (
+    Columns,
+    DataOptions,
+    Encoding,
+    Folder,
+    FormatName,
+    From,
+    Header,
+    TaskName,
+    Test,
+    To,
+    Valid,
+)
 from nungil.cli.talk import has_the_last_word, say
 from nungil.errors import UsageError
 
@@ -16,18 +28,16 @@ def train(
         list[str] | None,
         typer.Option("--train", metavar="FILE", help="Files (as `nungil check` reads them); may be repeated."),
     ] = None,
-    data: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder that the files of the recipe lie in; here by default.")
-    ] = None,
-    valid: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The validation set.")] = None,
-    test: Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set.")] = None,
-    source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
-    target: Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Source,target or text,label: names, languages, or numbers from 1."),
-    ] = None,
-    task: Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")] = None,
+    data: Folder = None,
+    valid: Valid = None,
+    test: Test = None,
+    source: From = None,
+    target: To = None,
+    columns: Columns = None,
+    task: TaskName = None,
+    file_format: FormatName = None,
+    encoding: Encoding = None,
+    header: Header = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -62,10 +72,10 @@ def train(
     folder = _checked(recipe, files, out)
     from nungil.runs.train import train as run
 
+    said = DataOptions(data, valid, test, columns, source, target, task, file_format, encoding, header)
     options: dict[str, Any] = {
-        **{"folder": data, "valid": valid, "test": test, "source": source, "target": target, "task": task},
-        **{"columns": two_columns(columns), "model": model, "start_from": start_from},
-        **{"steps": steps, "seed": seed, "processes": processes},
+        **said.settings(),
+        **{"model": model, "start_from": start_from, "steps": steps, "seed": seed, "processes": processes},
     }
     done = run(files, out=folder, recipe=recipe, quiet=quiet, changes=tuple(changes or ()), **options)
     if not quiet and has_the_last_word():

@@ -27,12 +27,11 @@ from nungil.text.cleaning import (
 from nungil.text.corpus import Corpus
 from nungil.text.opened import Opened
 from nungil.text.seen import Hashes
-from nungil.text.split import TEST, TRAIN, VALID, near_keys, split
+from nungil.text.split import LEAST, TEST, TRAIN, VALID, near_keys, split
 from nungil.text.survey import MOST_LABELS
 from nungil.text.tokenizers.train import SAMPLE, Sample
 
 Parts = NDArray[np.int8]
-LEAST = 20  # records from which some can be set aside: one for each set
 SHARE = 20  # a twentieth is set aside for each set, up to what a kind of record needs
 MOST_TESTED = 100_000  # records in memory; the test set is run once
 SURPLUS = 3  # the part of records that are too many: more than validating takes, or than training was asked to

@@ -14,6 +14,7 @@ from nungil.text.opened import open_sets
 from nungil.text.outlook import outlook
 from nungil.text.readers import read_rows
 from nungil.text.source import CorpusSettings, Rows, Task
+from nungil.text.split import LEAST
 from nungil.text.survey import MOST_LABELS, OTHER, SHOWN, Survey, survey
 
 Reject = Callable[[str, Pair | Labelled], None]
@@ -97,6 +98,7 @@ def check_up(request: CheckRequest, rejected: Reject | None = None) -> Checkup:
     found = survey(look.clean(corpus, tally, rejected), corpus.task, look.others)
     faults = look.faults or list(_faults(found, look.tallies))  # what follows from an unreadable file is no news
     warnings = [*_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
+    warnings += _how_few(found.records, "validation" not in look.tallies)
     return Checkup(corpus.task, tuple(opened.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
 
 
@@ -169,8 +171,14 @@ def _oddities(found: Survey) -> Iterator[str]:
             continue
         meaning = SPELLED_OUT.get(name, f"the {name.replace(' in ', ' stands in ')}, with another target")
         yield f"{finding.count:,} × {meaning}: {finding.where()}"
-    if 0 < found.records < FEW:
-        yield f"only {found.records:,} {'record' if found.records == 1 else 'records'}; a model learns so few by heart"
+
+
+def _how_few(records: int, needs_split: bool) -> Iterator[str]:
+    counted = f"only {records:,} {'record' if records == 1 else 'records'}"
+    if needs_split and 0 < records < LEAST:
+        yield f"{counted}: training sets some aside for validation from {LEAST} on, with fewer it needs --valid FILE"
+    elif 0 < records < FEW:
+        yield f"{counted}; a model learns so few by heart"
 
 
 def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[str]:

@@ -50,7 +50,8 @@ def outlook(pairs: int, curves: Sequence[Curve] = CURVES) -> str | None:
         for curve in curves
         if (rung := curve.next(pairs)) is not None
     )
-    return f"{pairs:,} pairs: expect chrF {expected}." + (f" More of them help: it was {more}." if more else "")
+    counted = "1 pair" if pairs == 1 else f"{pairs:,} pairs"
+    return f"{counted}: expect chrF {expected}." + (f" More of them help: it was {more}." if more else "")
 
 
 def _expected(curve: Curve, pairs: int) -> str:

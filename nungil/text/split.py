@@ -12,6 +12,7 @@ from nungil.errors import CorpusError
 from nungil.text.seen import Hashes, hash_texts
 
 TRAIN, VALID, TEST = 0, 1, 2
+LEAST = 20  # records from which some can be set aside: one for each set
 DIGIT = re.compile(r"\d")
 
 
