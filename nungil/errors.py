@@ -70,14 +70,14 @@ class DivergedError(NungilError):
 class StoppedError(NungilError):
     """Stopped by a signal; the exit code is the shell's 128 + signal number."""
 
-    def __init__(self, message: str, number: signal.Signals = signal.SIGINT) -> None:
+    def __init__(self, message: str, number: int = signal.SIGINT) -> None:
         super().__init__(message)
         self.number = number
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]  # the code depends on what happened
         """130 after Ctrl-C, 143 after SIGTERM."""
-        return 128 + int(self.number)
+        return 128 + self.number
 
 
 class LostError(NungilError):

@@ -1,15 +1,19 @@
 """From records to a store: the same bytes in any number of processes, nothing half-written, errors in a sentence."""
 
 import contextlib
+import errno
+import gc
 import multiprocessing
 import os
 import signal
+import struct
 import subprocess
 import sys
+from multiprocessing.connection import Connection
 
 import pytest
 
-from nungil.batches import build
+from nungil.batches import build, workers
 from nungil.batches.build import build_labelled_store, build_pair_store
 from nungil.batches.workers import map_in_order
 from nungil.errors import CorpusError, ResourceError
@@ -102,6 +106,36 @@ def test_several_processes_answer_in_order(count):
 def test_a_process_that_is_killed_ends_the_work_and_does_not_hang(after):
     with pytest.raises(ResourceError, match="a process that worked for this one was killed"):
         list(map_in_order(_square, [*range(after), "die", *range(9)], 2))
+
+
+def test_an_answer_that_breaks_off_ends_the_work():
+    with pytest.raises(ResourceError, match="a process that worked for this one was killed"):
+        list(map_in_order(_break_off, range(3), 2))
+
+
+def _break_off(_):
+    """Announce a hundred bytes to whoever reads, give three, and be gone."""
+    (pipe,) = (one for one in gc.get_objects() if isinstance(one, Connection) and not one.closed)
+    os.write(pipe.fileno(), struct.pack("!i", 100) + b"abc")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_where_a_process_cannot_be_started_those_before_it_are_ended(monkeypatch):
+    context, started = multiprocessing.get_context("fork"), []
+    start = context.Process.start
+
+    def scarce(process):
+        if len(started) == 2:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        started.append(process)
+        start(process)
+
+    monkeypatch.setattr(context.Process, "start", scarce)
+    monkeypatch.setattr(workers, "_context", lambda: context)
+    message = "process 3 of 4 could not be started: Resource temporarily unavailable"
+    with pytest.raises(ResourceError, match=message):
+        list(map_in_order(abs, range(9), 4))
+    assert [process.exitcode for process in started] == [-signal.SIGKILL] * 2
 
 
 def test_only_a_few_items_are_under_way():

@@ -20,6 +20,7 @@ from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_
 
 from nungil.batches.order import Order, shares
 from nungil.errors import StoppedError
+from nungil.runs.launch import launch
 from nungil.runs.progress import to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.session import Session
@@ -572,6 +573,13 @@ def test_one_that_is_killed_ends_all_and_the_way_on_is_named(begun):
     assert "Traceback" not in found.stderr
     resumed(folder)
     assert left(folder) == left(whole)
+
+
+def test_one_that_a_nameless_signal_ends_is_told_by_its_number(tmp_path):
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGRTMIN + 3)"
+    with pytest.raises(StoppedError, match=rf"of 2 was ended by signal {signal.SIGRTMIN + 3}, and") as caught:
+        launch(tmp_path, 2, 1, (), [sys.executable, "-c", code])
+    assert caught.value.exit_code == 128 + signal.SIGRTMIN + 3
 
 
 @pytest.mark.slow

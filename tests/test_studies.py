@@ -250,6 +250,8 @@ def test_times_are_spelt_as_people_say_them(seconds, spelt):
 def test_answers_come_as_they_are_done_and_each_item_is_answered_once():
     found = [one for one in map_as_done(operator.neg, range(1, 8), 2) if one is not None]
     assert sorted(found) == [-7, -6, -5, -4, -3, -2, -1]
+    found = [one for one in map_as_done(repr, [None, 3, None, None, 5], 2) if one is not None]
+    assert sorted(found) == ["3", "5", "None", "None", "None"], "an item that is nothing is an item"
 
 
 class MadeUp:

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, SpawnContext
@@ -43,14 +44,14 @@ class Worker(Generic[Item, Answer]):
         """Hand over an item; the answer to the one before must have been taken."""
         try:
             self.pipe.send(item)
-        except (BrokenPipeError, ConnectionResetError):
+        except ConnectionError:
             raise _died() from None
 
     def take(self) -> Answer:
         """Wait for the answer. An error of the function is raised here as it was raised there."""
         try:
             answer, error = self.pipe.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):  # before it answered, or in the middle of it
             raise _died() from None
         if error is not None:
             raise error
@@ -94,7 +95,7 @@ def map_as_done(function: Callable[[Item], Answer], items: Iterable[Item], proce
     waiting = iter(items)
     try:
         while True:
-            while free and (item := next(waiting, None)) is not None:
+            for item in islice(waiting, len(free)):
                 worker = free.popleft()
                 worker.give(item)
                 busy[worker.pipe] = worker
@@ -116,8 +117,14 @@ def map_as_done(function: Callable[[Item], Answer], items: Iterable[Item], proce
 def _workers(function: Callable[[Item], Answer], processes: int) -> list[Worker[Item, Answer]]:
     context = _context()
     workers: list[Worker[Item, Answer]] = []
-    for _ in range(processes):
-        workers.append(Worker(context, function, [worker.pipe for worker in workers]))
+    try:
+        for _ in range(processes):
+            workers.append(Worker(context, function, [worker.pipe for worker in workers]))
+    except OSError as error:
+        for worker in workers:
+            worker.stop()
+        reason = error.strerror or error
+        raise ResourceError(f"process {len(workers) + 1} of {processes} could not be started: {reason}") from None
     return workers
 
 

@@ -119,10 +119,13 @@ def _error(ended: Sequence[Ended], processes: int, folder: Path) -> NungilError:
     """The error of the first that did not merely end because another one had."""
     rank, code = next((one for one in ended if one[1] != LostError.exit_code), ended[0])
     if code < 0:
-        number = signal.Signals(-code)
-        return StoppedError(
-            f"process {rank} of {processes} was ended by {number.name}, and the others with it; "
-            f"next: nungil resume {folder}",
-            number,
-        )
+        said = f"process {rank} of {processes} was ended by {_signal_name(-code)}, and the others with it"
+        return StoppedError(f"{said}; next: nungil resume {folder}", -code)
     return ProcessError(f"process {rank} of {processes} ended with exit code {code}, and said why", code)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no names of their own
+        return f"signal {number}"

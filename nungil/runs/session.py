@@ -148,7 +148,8 @@ class Session:
                 self._make_updates(interrupt, None)
         if self.done < self._total:
             patience = self.settings.patience
-            self.say(f"Stopped after {self.done:,} updates: the last {patience} validations were no better.")
+            worse = f"the last {patience} validations were no better, neither in score nor in loss"
+            self.say(f"Stopped after {self.done:,} updates: {worse}.")
 
     def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
         """Update after update. A signal to any process ends all of them between the same two updates."""

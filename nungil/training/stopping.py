@@ -7,7 +7,7 @@ Metric = Literal["bleu", "chrf", "loss", "accuracy"]
 
 
 class Mark(NamedTuple):
-    """One validation: after which update, its score, and its loss, which settles ties."""
+    """One validation: after which update, its score, and its loss, which settles ties and may itself be progress."""
 
     update: int
     score: float
