@@ -52,7 +52,8 @@ def _write(folder: Path, tokenizers: Tokenizers, model: dict[str, Any], **chosen
     )
     write_config(folder, config)
     built = build_model(config)
-    drawn = torch.Generator().manual_seed(11 + crc32(folder.name.encode()))  # another name is another model
+    # Another name is another model. With 16 they have something to say; with some numbers they end at once.
+    drawn = torch.Generator().manual_seed(16 + crc32(folder.name.encode()))
     with torch.no_grad():
         for parameter in built.parameters():
             parameter.normal_(std=0.5, generator=drawn)

@@ -387,7 +387,8 @@ def test_languages_are_chosen_as_training_chooses_them(tmp_path):
     (tmp_path / "recipe.yaml").write_text(f"data: {{train: {path}}}")
     assert "Source: Hangul 100.0%" in invoke("check", str(tmp_path / "recipe.yaml"), "--from", "ko").stdout
     path.write_text("".join(f"snow {number}\t눈 {number}\n" for number in range(9)))
-    found = invoke("check", str(path), "--from", "ko", "--to", "en")
+    assert "Source: Hangul 100.0%" in invoke("check", str(path), "--from", "ko", "--to", "en").stdout
+    found = invoke("check", str(path), "--from", "ko", "--to", "en", "--columns", "1,2")
     assert found.returncode == 3
     assert found.stderr == (
         f"nungil: {path}: its source is written in Latin letters and its target in Hangul, the other way round than "

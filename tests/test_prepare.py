@@ -305,22 +305,33 @@ def test_columns_in_other_languages_than_asked_for_are_refused(tmp_path):
     assert chosen.languages == ("de", "ko")
 
 
-@pytest.mark.parametrize(
-    ("asked", "meant", "said"),
-    [
-        ({"source": "ko", "target": "en"}, "from ko to en", "--from ko --to en"),
-        ({"source": "ko"}, "from ko", "--from ko"),
-        ({"target": "en"}, "to en", "--to en"),
-        ({"source": "ko", "target": "en", "columns": ("1", "2")}, "from ko to en", "--from ko --to en"),
-    ],
-)
-def test_the_letters_of_a_table_without_names_must_be_those_of_its_languages(tmp_path, asked, meant, said):
+ASKED = [
+    ({"source": "ko", "target": "en"}, "from ko to en", "--from ko --to en"),
+    ({"source": "ko"}, "from ko", "--from ko"),
+    ({"target": "en"}, "to en", "--to en"),
+]
+
+
+@pytest.mark.parametrize("asked", [asked for asked, _, _ in ASKED])
+def test_tables_without_names_are_turned_by_their_letters(tmp_path, asked):
+    train, test = table(tmp_path / "snow.tsv", PAIRS[:40]), table(tmp_path / "test.tsv", PAIRS[40:60])
+    opened = open_data(DataSettings(train=train, test=test, **asked))
+    assert next(opened.train.pairs())[:2] == PAIRS[0][:2][::-1]
+    assert [two.columns for two in (opened.train.sources[0], opened.held_out["test"].sources[0])] == [(1, 0), (1, 0)]
+    files = tmp_path / "first.txt", tmp_path / "second.txt"
+    for side, path in enumerate(files):
+        path.write_text("".join(f"{pair[side]}\n" for pair in PAIRS[:40]))
+    assert next(open_data(DataSettings(train=files, **asked)).train.pairs())[:2] == PAIRS[0][:2][::-1]
+
+
+@pytest.mark.parametrize(("asked", "meant", "said"), ASKED)
+def test_letters_must_not_speak_against_columns_that_were_chosen_by_number(tmp_path, asked, meant, said):
     train = table(tmp_path / "snow.tsv", PAIRS[:40])
-    assert refusal(tmp_path, train=train, **asked) == (
+    assert refusal(tmp_path, train=train, columns=("1", "2"), **asked) == (
         "snow.tsv: its source is written in Latin letters and its target in Hangul, the other way round than "
         f"{meant}; turn it round: --columns 2,1 {said}"
     )
-    opened = open_data(DataSettings(train=train, **{**asked, "columns": ("2", "1")}))
+    opened = open_data(DataSettings(train=train, columns=("2", "1"), **asked))
     assert next(opened.train.pairs())[:2] == PAIRS[0][:2][::-1]
 
 
@@ -397,7 +408,7 @@ def test_letters_that_do_not_speak_against_the_languages_are_no_fault(tmp_path, 
 
 def test_japanese_is_told_from_chinese_by_its_kana(tmp_path):
     train = table(tmp_path / "a.tsv", [("今日は東京へ", "今天去东京")] * 40)
-    assert refusal(tmp_path, train=train, source="zh", target="ja", header=False).startswith(
+    assert refusal(tmp_path, train=train, source="zh", target="ja", header=False, columns=("1", "2")).startswith(
         "a.tsv: its source is written in Kana letters and its target in Han, the other way round than from zh to ja"
     )
 

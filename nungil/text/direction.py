@@ -65,7 +65,7 @@ def turned(corpus: Corpus, languages: Languages, settings: CorpusSettings) -> Co
 
     Columns that were chosen by number are meant as they are, whatever they are called.
     """
-    if settings.columns and all(name.isdecimal() for name in settings.columns):
+    if _are_numbers(settings.columns):
         return corpus
     return Corpus(corpus.task, tuple(_turned(source, languages) for source in corpus.sources))
 
@@ -77,14 +77,22 @@ def _turned(source: Source, languages: Languages) -> Source:
     back = told[::-1]
     # A side without a name agrees with any language, so one of the two must be named as is wanted.
     if _agree(back, languages) and any(one and one == other for one, other in zip(back, languages, strict=True)):
-        files = source.files[::-1] if source.format == "aligned" else source.files
-        return replace(source, files=files, columns=source.columns[::-1], names=source.names[::-1])
+        return _back(source)
     declared, way_out = "by their names its columns are", "; choose two with --columns, by number if a name is wrong"
     if source.format in UNITS:
         declared, way_out = "it declares", ""
     raise CorpusError(
         f"{source.name}: {declared} {_or_unknown(told)}, but {_or_unknown(languages)} are wanted{way_out}"
     )
+
+
+def _back(source: Source) -> Source:
+    files = source.files[::-1] if source.format == "aligned" else source.files
+    return replace(source, files=files, columns=source.columns[::-1], names=source.names[::-1])
+
+
+def _are_numbers(columns: Sequence[str]) -> bool:
+    return bool(columns) and all(name.isdecimal() for name in columns)
 
 
 def _tags(source: Source) -> Languages:
@@ -100,27 +108,31 @@ def _or_unknown(languages: Languages) -> str:
     return f"{languages.source or 'unknown'} and {languages.target or 'unknown'}"
 
 
-def refuse_other_letters(sources: Sequence[Source], languages: Languages) -> None:
-    """Name a file whose sides are written in each other's letters: a model would learn the other direction from it.
+def turned_by_letters(corpora: Sequence[Corpus], languages: Languages, settings: CorpusSettings) -> list[Corpus]:
+    """The same corpora; turned if every file has each side in the letters of the other, and no name or number says so.
 
-    Of languages that are not known, the letters of the first file are those of all.
+    What cannot be turned in good faith is refused: a model would learn the other direction from it. Of languages that
+    are not known, the letters of the first file are those of all.
     """
+    sources = [source for corpus in corpora for source in corpus.sources]
     wanted = [LETTERS.get(tag, "") for tag in languages]
     if len(sources) == 1 and not any(wanted):
-        return
+        return list(corpora)
     written = [_scripts(source) for source in sources]
     if not any(wanted):
         wanted = next((list(two) for two in written if two[0] != two[1] and NONE not in two), ["", ""])
     wrong = [place for place, two in enumerate(written) if _are_exchanged(two, wanted)]
-    if wrong:
-        first, second = written[wrong[0]]
-        source = sources[wrong[0]]
-        alone = len(wrong) < len(sources)
-        way_out = "turn this file, others are as they should be" if alone else _way_to_turn(source, languages)
-        raise CorpusError(
-            f"{source.name}: its source is written in {first} letters and its target in {second}, the other way round "
-            f"than {_meant(languages)}; {way_out}"
-        )
+    if not wrong:
+        return list(corpora)
+    alone = len(wrong) < len(sources)
+    if not alone and not _are_numbers(settings.columns) and not any(any(_tags(source)) for source in sources):
+        return [Corpus(corpus.task, tuple(map(_back, corpus.sources))) for corpus in corpora]
+    source, (first, second) = sources[wrong[0]], written[wrong[0]]
+    way_out = "turn this file, others are as they should be" if alone else _way_to_turn(source, languages)
+    raise CorpusError(
+        f"{source.name}: its source is written in {first} letters and its target in {second}, the other way round "
+        f"than {_meant(languages)}; {way_out}"
+    )
 
 
 def _are_exchanged(written: tuple[str, str], wanted: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nungil.errors import UsageError
 from nungil.text.corpus import Corpus, open_corpus
-from nungil.text.direction import asked_languages, languages_of, refuse_other_letters, turned
+from nungil.text.direction import asked_languages, languages_of, turned, turned_by_letters
 from nungil.text.languages import Languages
 from nungil.text.source import CorpusSettings, Task
 
@@ -51,10 +51,9 @@ def open_sets(train_files: Files, held_out_files: Mapping[str, Files], settings:
             raise UsageError(f"labels have no language; leave out --to {settings.target}")
         return Opened(train.task, asked, train, held_out)
     languages = languages_of(train, settings)
-    train = turned(train, languages, settings)
-    held_out = {name: turned(corpus, languages, settings) for name, corpus in held_out.items()}
-    refuse_other_letters([source for corpus in (train, *held_out.values()) for source in corpus.sources], languages)
-    return Opened(train.task, languages, train, held_out)
+    corpora = [turned(corpus, languages, settings) for corpus in (train, *held_out.values())]
+    train, *others = turned_by_letters(corpora, languages, settings)
+    return Opened(train.task, languages, train, dict(zip(held_out, others, strict=True)))
 
 
 def _read_alike(corpus: Corpus, train: Corpus) -> Corpus:
