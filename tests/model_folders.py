@@ -6,9 +6,13 @@ from typing import Any
 from zlib import crc32
 
 import torch
+from torch.nn import Module
 
+from nungil.decoding.native import Native
+from nungil.decoding.settings import SearchSettings
 from nungil.model.folder import ModelConfig, build_model, write_config, write_tokenizers, write_weights
 from nungil.text.tokenizers import TokenizerSettings
+from nungil.text.tokenizers.base import EOS, SOS
 from nungil.text.tokenizers.train import Tokenizers
 from nungil.text.tokenizers.vocabulary import count_words
 from nungil.training.checkpoint import weights_of
@@ -51,14 +55,27 @@ def _write(folder: Path, tokenizers: Tokenizers, model: dict[str, Any], **chosen
         }
     )
     write_config(folder, config)
-    built = build_model(config)
-    # Another name is another model. With 16 they have something to say; with some numbers they end at once.
-    drawn = torch.Generator().manual_seed(16 + crc32(folder.name.encode()))
-    with torch.no_grad():
-        for parameter in built.parameters():
-            parameter.normal_(std=0.5, generator=drawn)
-    write_weights(folder, weights_of(built))
+    sources = [[SOS, *tokenizers.source.encode(text), EOS] for text in ENGLISH]
+    write_weights(folder, weights_of(_drawn(config, folder.name, sources)))
     return folder
+
+
+def _drawn(config: ModelConfig, name: str, sources: list[list[int]]) -> Module:
+    """Another name is another model; the same name is the same, in every run. A translator has something to say."""
+    model = build_model(config).eval()
+    for number in range(11, 99):
+        drawn = torch.Generator().manual_seed(number + crc32(name.encode()))
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.normal_(std=0.5, generator=drawn)
+        if config.task == "classify" or _says_something(model, sources):
+            return model
+    raise AssertionError(f"{name} always ends at once")
+
+
+def _says_something(model: Any, sources: list[list[int]]) -> bool:
+    found = Native(model).search(sources, [3] * len(sources), SearchSettings(beam=1))
+    return all(len(best.ids) > 1 for (best,) in found)
 
 
 def change_config(folder: Path, **changes: Any) -> None:
