@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -325,6 +326,13 @@ def test_a_client_that_does_not_read_is_let_go(shelf):
                 connection.sendall(request("GET", "/openapi.json"))
         until(lambda: not server.server.server_state.connections)
         assert server.get("/livez").status_code == 200, "the others are still answered"
+
+
+def test_a_client_that_stays_does_not_wait_for_the_network_to_fill_a_packet(shelf):
+    with running(shelf) as server:
+        assert server.get("/livez").status_code == 200  # and httpx keeps the connection
+        (kept,) = server.server.server_state.connections
+        assert kept.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_too_many_clients_are_turned_away_with_a_word(shelf):
