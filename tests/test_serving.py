@@ -306,6 +306,16 @@ def test_another_map_with_the_same_answer_is_searched_for_classifiers(server):
 WRONG = {
     "an unknown field": ("translate", {"texts": [TEXT], "beams": 3}, "beams: no such field; did you mean beam?"),
     "a text that is missing": ("look", {}, "text: is missing"),
+    "a change that does nothing": (
+        "intervene",
+        {"text": TEXT, "changes": [{"step": 2}]},
+        "changes[0].do: is missing; there is force, move, zero, flatten, permute, set",
+    ),
+    "an edit that nobody knows": (
+        "intervene",
+        {"text": TEXT, "edits": [{"do": "delete", "word": "a"}, {"do": "<b>"}]},
+        "edits[1].do: no such thing can be done; there is swap, delete, insert",
+    ),
     "a number for a text": ("translate", {"texts": [7]}, "texts[0]: input should be a valid string"),
     "a text for a number": ("translate", {"texts": [TEXT], "beam": "5"}, "beam: input should be a valid integer"),
     "no texts": ("translate", {"texts": []}, "texts: list should have at least 1 item after validation, not 0"),
@@ -331,7 +341,7 @@ WRONG = {
     "no question": ("intervene", {"text": TEXT}, "the body: ask one question: changes, edits or other_map"),
     "a change that is none": (
         *("intervene", {"text": TEXT, "changes": [{"do": "push", "step": 1}]}),
-        "changes[0]: input tag 'push' found using 'do' does not match any of the expected tags",
+        "changes[0].do: no such thing can be done; there is force, move, zero, flatten, permute, set",
     ),
     "a step below one": (
         *("intervene", {"text": TEXT, "changes": [{"do": "flatten", "step": 0}]}),

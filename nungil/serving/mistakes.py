@@ -1,6 +1,7 @@
 """What pydantic finds wrong with a request, as people read it: where, and what. What was given is never repeated."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -8,7 +9,11 @@ from fastapi.exceptions import RequestValidationError
 from nungil.errors import did_you_mean
 from nungil.serving.refusal import Mistake, RefusedError
 
-TAGS = {"force", "move", "zero", "flatten", "permute", "set", "swap", "delete", "insert"}
+DOINGS = {  # what `do` may be, by the list that it stands in
+    "changes": ("force", "move", "zero", "flatten", "permute", "set"),
+    "edits": ("swap", "delete", "insert"),
+}
+TAGS = {*chain.from_iterable(DOINGS.values())}
 BODY = "the body"
 
 
@@ -32,6 +37,9 @@ def _mistake(detail: dict[str, Any], known: Sequence[str]) -> Mistake:
         return Mistake(where=where, what="no such field" + (close if close.startswith("; did") else ""))
     if what == "missing":
         return Mistake(where=where, what="is missing")
+    if what.startswith("union_tag"):
+        wrong = "is missing" if what == "union_tag_not_found" else "no such thing can be done"
+        return Mistake(where=f"{where}.do", what=f"{wrong}; there is {', '.join(DOINGS[str(place[0])])}")
     message = str(detail["msg"]).removeprefix("Value error, ")
     return Mistake(where=where, what=message[:1].lower() + message[1:])
 
