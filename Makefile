@@ -37,8 +37,10 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal
 
+# Each of its six tests takes longer than any test of the suite may.
 soak: $(INSTALLED)
-	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal tests/test_promises.py -k kill_at_random --kills=100,50
+	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal -o faulthandler_timeout=7200 \
+		tests/test_promises.py -k kill_at_random --kills=100,50
 
 quick: $(INSTALLED)
 	@$(RUN) -m pytest --numprocesses=auto --dist=worksteal -m "not slow" --hypothesis-profile=quick
