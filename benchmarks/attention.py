@@ -61,10 +61,10 @@ def compare_multi_head(d_model: int, heads: int, dtype: torch.dtype, quick: bool
     for length in LENGTHS[::2] if quick else LENGTHS:
         x, keep = _batch(max(1, tokens // length), length, d_model, dtype)
         contestants = _multi_head(ours, theirs, x, keep)
-        times = _interleave({name: _trains(run) for name, run in contestants.items()}, rounds)
+        times = interleave({name: trains(run) for name, run in contestants.items()}, rounds)
         ratios = {name: _ratio(times[name], times["ours"]) for name in ("with", "without", "kernel")}
-        cells = "".join(f" {_median(times[name]):>8.2f} ×{ratios[name]:>5.2f} " for name in ratios)
-        print(f"{length:>6} {_median(times['ours']):>9.2f}{cells}   {min(ratios.values()):.2f}", flush=True)
+        cells = "".join(f" {median(times[name]):>8.2f} ×{ratios[name]:>5.2f} " for name in ratios)
+        print(f"{length:>6} {median(times['ours']):>9.2f}{cells}   {min(ratios.values()):.2f}", flush=True)
 
 
 def _multi_head(
@@ -88,11 +88,11 @@ def compare_energy(quick: bool) -> None:
     )
     for B, T, S, A in ((64, 20, 20, 256), (128, 1, 25, 512), (16, 60, 60, 512)):
         leaves = [torch.randn(*shape, requires_grad=True) for shape in ((B, T, A), (B, S, A), (A,))]
-        contestants = {"plain": _trains(partial(_plain_energy, *leaves))}
-        contestants |= {str(tile): _trains(partial(_tiled, tile, *leaves)) for tile in tiles}
-        times = _interleave(contestants, 5 if quick else 15)
-        print(f"{B:>4} {T:>4} {S:>4} {A:>4} {_median(times['plain']):>9.1f}", end="")
-        print("".join(f"{_median(times[str(tile)]):>12.1f}" for tile in tiles), flush=True)
+        contestants = {"plain": trains(partial(_plain_energy, *leaves))}
+        contestants |= {str(tile): trains(partial(_tiled, tile, *leaves)) for tile in tiles}
+        times = interleave(contestants, 5 if quick else 15)
+        print(f"{B:>4} {T:>4} {S:>4} {A:>4} {median(times['plain']):>9.1f}", end="")
+        print("".join(f"{median(times[str(tile)]):>12.1f}" for tile in tiles), flush=True)
 
 
 def _plain_energy(query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
@@ -118,11 +118,12 @@ def _fused(ours: MultiHeadAttention, x: Tensor, keep: Tensor) -> Tensor:
     return made
 
 
-def _trains(run: Callable[[], Tensor]) -> Callable[[], object]:
+def trains(run: Callable[[], Tensor]) -> Callable[[], object]:
+    """Forward and backward."""
     return lambda: run().sum().backward()  # type: ignore[no-untyped-call]
 
 
-def _interleave(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def interleave(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """One after the other in each round, so that a noisy minute is noisy for all of them; two rounds to warm up."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 2):
@@ -139,14 +140,15 @@ def _ratio(theirs: list[float], ours: list[float]) -> float:
     return statistics.median(their / our for their, our in zip(theirs, ours, strict=True))
 
 
-def _median(times: list[float]) -> float:
+def median(times: list[float]) -> float:
+    """Of the milliseconds of all rounds."""
     return statistics.median(times)
 
 
 def _has_fast_bfloat16() -> bool:
     products = {dtype: torch.ones(256, 256, dtype=dtype) for dtype in (torch.float32, torch.bfloat16)}
-    times = _interleave({str(dtype): partial(torch.mm, m, m) for dtype, m in products.items()}, 5)
-    return _median(times["torch.bfloat16"]) < 4 * _median(times["torch.float32"])
+    times = interleave({str(dtype): partial(torch.mm, m, m) for dtype, m in products.items()}, 5)
+    return median(times["torch.bfloat16"]) < 4 * median(times["torch.float32"])
 
 
 def _memory_of_additive() -> int:
