@@ -69,6 +69,7 @@ def test_explain_example_prints_every_number_and_names_the_next_command():
 
 def test_explain_speaks_korean():
     found = invoke("explain", "--example", "--lang", "ko")
+    assert found.stderr == "Next: nungil explain --example dictionary --lang ko\n"
     for text in (
         "어텐션 스코어",
         "어텐션 가중치",

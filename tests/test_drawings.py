@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -14,7 +15,7 @@ from nungil.errors import ResourceError, ShapeError, UsageError
 from nungil.inspection.colours import SIGNED, WEIGHTS, colours_of, luminance
 from nungil.inspection.drawings.chart import chart, number_in
 from nungil.inspection.drawings.drawing import shortened, width_of, wrapped
-from nungil.inspection.drawings.fonts import Font, fonts_for, signs_without_font, writable
+from nungil.inspection.drawings.fonts import Font, fonts_for, installed, signs_without_font, writable
 from nungil.inspection.drawings.plot import to_figure
 from nungil.inspection.drawings.svg import to_svg
 from nungil.inspection.picture import Picture
@@ -258,6 +259,25 @@ def test_fonts_are_chosen_by_the_letters_they_have():
     signs = signs_without_font("눈 ❄ 😀 漢", [KOREAN, LATIN])
     assert signs == {"😀"}, "a letter is never replaced: its font is asked for"
     assert writable("눈 😀", signs) == "눈 \\U0001f600"
+    assert writable("눈 ￭.", signs_without_font("눈 ￭.", [KOREAN, LATIN])) == "눈 ▪.", "a sign that looks the same"
+
+
+def test_a_font_that_only_draws_boxes_has_no_letters():
+    assert not [font.name for font in installed() if font.name.startswith("Last Resort")]
+    assert not [font.name for font in installed() if 0x10FFFD in font.letters()], "a letter of nobody's"
+
+
+def test_a_font_that_was_installed_since_the_first_figure_is_found(tmp_path, monkeypatch):
+    from matplotlib import font_manager
+
+    new, broken = tmp_path / "new.ttf", tmp_path / "broken.ttf"
+    shutil.copy(font_manager.findfont("DejaVu Sans"), new)
+    broken.write_bytes(b"no font")
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(new), str(broken)])
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", list(font_manager.fontManager.ttflist))
+    before = len(installed.__wrapped__())
+    assert [entry.fname for entry in font_manager.fontManager.ttflist][-1] == str(new)
+    assert len(installed.__wrapped__()) == before, "once"
 
 
 def test_without_matplotlib_the_way_to_it_is_told(monkeypatch):

@@ -18,7 +18,7 @@ from nungil.inspection import residual
 from nungil.inspection.arithmetic import work_out
 from nungil.inspection.examples import EXAMPLES
 from nungil.inspection.explain import explain
-from nungil.inspection.layout import format_numbers
+from nungil.inspection.layout import format_numbers, visible
 from nungil.inspection.ledger import Axis, Ledger, LedgerStep
 from nungil.inspection.markdown import to_markdown
 from nungil.inspection.numbers import BIASES, PARAMETERS, Numbers, Output, check_numbers
@@ -165,6 +165,14 @@ def test_the_formulas_say_what_was_calculated():
     biased = heads.model_copy(update={"parameters": {**heads.parameters, "b_q": [1, 1, 1, 1]}})
     assert explain(biased).step("projected query", 1).formula == "Q = W_q q + b_q"
     assert explain(heads).step("projected query", 1).formula == "Q = W_q q"
+
+
+def test_what_makes_one_emoji_of_two_is_no_sign_of_its_own():
+    assert visible("👩‍👩‍👧") == "👩‍👩‍👧"
+    assert visible("❤️‍🔥") == "❤️‍🔥"
+    assert visible("a\u200db") == "a\\u200db"
+    assert visible("👩\u200d") == "👩\\u200d"
+    assert visible("👩\u200d\x1b") == "👩\\u200d\\x1b"
 
 
 def test_nasty_tokens_are_text_in_markdown_and_terminal():

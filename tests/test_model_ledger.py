@@ -404,6 +404,8 @@ def test_a_step_on_the_command_line(folder):
         "Step 2 of 4: after «나는» comes «눈을»\nI like snow → 나는 눈을 좋아한다\n\n1. The source"
     )
     assert found.stderr == (f"Next: nungil explain {folder} 'I like snow' --step 3 --target '나는 눈을 좋아한다'\n")
+    korean = invoke("explain", str(folder), "I like snow", "--step", "2", "--lang", "ko")
+    assert korean.stderr == f"Next: nungil explain {folder} 'I like snow' --step 3 --lang ko\n"
     plain = json.loads(invoke("explain", str(folder), "I like snow", "--json").stdout)
     assert plain["residual"] < ROUNDED
     assert plain["numbers"]["text"] == "I like snow"
@@ -524,7 +526,7 @@ first state   h₀ = tanh(W h_n + b)   [0.5249]
 The decoder is given what was written last (<sos> at the beginning), as an
 embedding y.
 
-embedding   y = E[word]   [1]
+embedding   x = y = E[word]   [1]
 
 3. The new hidden state (RNN)
 Of what is put in and of the state before, the RNN makes the decoder's hidden

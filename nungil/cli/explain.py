@@ -124,7 +124,7 @@ def _explain_numbers(name: str | None, own: Own, page: Page) -> None:
     from nungil.inspection.explain import explain as explain_numbers
 
     _print(explain_numbers(given), page, story)
-    say(_next(name, own.example))
+    say(_next(name, own.example, page.lang))
 
 
 def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> None:
@@ -149,16 +149,18 @@ def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> No
     _print(ledger, page)
     if ledger.numbers["cut"]:
         say(f"The text is longer than the {model.config.longest} tokens that the model reads; the rest was left out")
-    say(_next_step(folder, text, ledger, where))
+    say(_next_step(folder, text, ledger, where, page.lang))
 
 
-def _next_step(folder: str, text: str, ledger: "Ledger", where: Where) -> str:
+def _next_step(folder: str, text: str, ledger: "Ledger", where: Where, lang: str) -> str:
     """The step after this one, said as this one was; after the last, the map."""
     same = f"{quote(folder)} {quote(text)}"
     if ledger.numbers["step"] >= ledger.numbers.get("steps", 1):
-        return f"Next: nungil look {same}" if ledger.kind is not None else f"Next: nungil explain {same} --lang ko"
+        other = "ko" if lang == "en" else "en"
+        return f"Next: nungil look {same}" if ledger.kind is not None else f"Next: nungil explain {same} --lang {other}"
     said = {"layer": where.layer, "head": where.head, "kind": where.kind}
     said["target"] = None if where.target is None else quote(where.target)
+    said["lang"] = None if lang == "en" else lang
     options = "".join(f" --{name} {value}" for name, value in said.items() if value is not None)
     return f"Next: nungil explain {same} --step {ledger.numbers['step'] + 1}{options}"
 
@@ -229,7 +231,8 @@ def _print(ledger: "Ledger", page: Page, story: str = "") -> None:
         write(drawn.get().rstrip("\n"))
 
 
-def _next(name: str | None, example: bool) -> str:
+def _next(name: str | None, example: bool, lang: str) -> str:
     if not example:
         return "Next: --json for every digit, --lang ko for Korean; nungil explain --example list names the examples"
-    return f"Next: nungil explain --example {'dictionary' if name is None else 'list'}"
+    same = "" if lang == "en" else f" --lang {lang}"
+    return f"Next: nungil explain --example {'dictionary' if name is None else 'list'}{same}"

@@ -1,5 +1,6 @@
 """From a ledger to tables and lines of text, the same for terminal and Markdown. Knows no torch."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -15,6 +16,9 @@ SHOWN = 8  # the longest vector that is printed whole; a trained model's have hu
 FIRST = 3  # numbers that are printed of a longer one
 CANDIDATES = 10  # words that are printed of a vocabulary
 Totals = dict[tuple[str | None, str | None, int | None, int | None], LedgerStep]  # by name, part, layer and head
+# What makes one emoji of two, between two of them (or skin colours, or what asks for a picture): no sign of its own.
+PICTURES = "\U0001f000-\U0001faff\u2190-\u2bff\ufe0f"
+EMOJI_JOINED = re.compile(f"(?<=[{PICTURES}])\u200d(?=[{PICTURES}])")
 ROUNDING = 1e-5  # more than this is not the rounding of numbers of 32 bits
 
 
@@ -125,7 +129,13 @@ def _findings(ledger: Ledger, language: Language) -> Iterator[str]:
 
 def visible(token: str) -> str:
     r"""A token as it can be printed on one line: a line break as \n, a terminal's escape as \x1b, a lone jamo as ㅏ."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in seen_jamo(token))
+    shown = seen_jamo(token)
+    if shown.isprintable():
+        return shown
+    joined = {found.start() for found in EMOJI_JOINED.finditer(shown)}
+    return "".join(
+        letter if letter.isprintable() or place in joined else repr(letter)[1:-1] for place, letter in enumerate(shown)
+    )
 
 
 def format_numbers(values: Array) -> list[str]:

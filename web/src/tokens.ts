@@ -2,15 +2,17 @@
 
 const SPACE = "▁";
 const JOINER = "￭";
+const UNKNOWN = /^(￭?)<unk:(.*)>$/su; // what the vocabulary lacks, with its text
 const MARKS = new Set(["<pad>", "<sos>", "<eos>"]);
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const JOINED = "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})"; // what makes one emoji of two
+const UNSEEN = new RegExp(`(?!${JOINED})(?:[\\p{C}\\p{Zl}\\p{Zp}]|(?! )\\p{Zs})`, "gu");
 const PART = /^(.)‹(\d)\/(\d)›$/u; // one of the bytes of a letter
 const BYTES = /(?:<0x[0-9A-F]{2}>)+/g; // what no piece of SentencePiece has
 const SHORT: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** A token as it can be shown on one line: a line break as \n, a terminal's escape as \x1b. */
+/** A token as it can be shown on one line: a line break as \n, a terminal's escape as \x1b; ￭, which few fonts have, as ▪. */
 export function visible(token: string): string {
-  return token.replace(UNSEEN, letter => {
+  return token.replaceAll(JOINER, "▪").replace(UNSEEN, letter => {
     const code = letter.codePointAt(0) ?? 0;
     const digits = code.toString(16);
     if (code < 0x100) return SHORT[letter] ?? `\\x${digits.padStart(2, "0")}`;
@@ -40,12 +42,15 @@ export function wordsWithoutMarks(tokens: readonly string[]): number[][] {
   return wordsOf(tokens).filter(word => !isMark(tokens[word[0] ?? 0] ?? ""));
 }
 
-/** The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is. */
+/** The word that these pieces make, without the signs of a tokenizer; a sign alone stays as it is.
+ *  A word with an unknown part is shown as unknown. */
 export function spell(tokens: readonly string[], word: readonly number[]): string {
-  const [first = "", ...rest] = word.map(place => (tokens[place] ?? "").replace(PART, (_, letter: string, number: string) => (number === "1" ? letter : "")));
+  const unknown = word.some(place => UNKNOWN.test(tokens[place] ?? ""));
+  const [first = "", ...rest] = word.map(place => (tokens[place] ?? "").replace(UNKNOWN, "$1$2").replace(PART, (_, letter: string, number: string) => (number === "1" ? letter : "")));
   const joined = first + rest.map(part => (part.length > 1 && part.startsWith(JOINER) ? part.slice(1) : part)).join("");
   const bare = (joined.startsWith(SPACE) ? joined.slice(1) : joined) || joined;
-  return bare.normalize("NFC").replace(BYTES, lettersOf);
+  const spelt = bare.normalize("NFC").replace(BYTES, lettersOf);
+  return unknown ? `<unk:${spelt}>` : spelt;
 }
 
 /** What these bytes spell; where that is nothing, they stay as they are. */

@@ -2,10 +2,12 @@
 
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
 from nungil.errors import ResourceError
+from nungil.text.tokenizers.vocabulary import JOINER
 
 # First what a system is likely to have for Korean, in the order of how well it goes with the Latin letters.
 KOREAN = (
@@ -13,6 +15,8 @@ KOREAN = (
     *("Apple SD Gothic Neo", "AppleGothic", "Source Han Sans KR", "UnDotum", "Baekmuk Gulim", "Gulim", "Dotum"),
 )
 FIRST = "DejaVu Sans"  # comes with matplotlib
+LAST_RESORT = "Last Resort"  # comes with matplotlib too: it claims to have every letter, and draws a box for each
+ALIKE = {JOINER: "▪"}  # what few fonts have, and what the first one has in its place
 INSTALL = (
     "install one that has them (Korean: apt-get install fonts-nanum, dnf install google-noto-sans-cjk-fonts, "
     "brew install font-nanum-gothic), or draw --svg or --html, which use the fonts of the browser"
@@ -48,8 +52,9 @@ def signs_without_font(text: str, fonts: Sequence[Font]) -> frozenset[str]:
 
 
 def writable(text: str, signs: frozenset[str]) -> str:
-    r"""The text with these signs as their numbers: \U0001f600."""
-    return "".join(sign.encode("unicode_escape").decode() if sign in signs else sign for sign in text)
+    r"""The text with these signs as others that look the same, or as their numbers: \U0001f600."""
+    others = {ord(sign): ALIKE.get(sign) or sign.encode("unicode_escape").decode() for sign in signs}
+    return text.translate(others)
 
 
 def _search(text: str, fonts: Sequence[Font]) -> tuple[list[str], set[str]]:
@@ -71,11 +76,22 @@ def installed() -> tuple[Font, ...]:
     """The fonts that matplotlib finds on this machine."""
     from matplotlib.font_manager import fontManager, get_font
 
+    _list_new_fonts()
     return tuple(
         Font(entry.name, cache(lambda path=entry.fname: frozenset(get_font(path).get_charmap())))
         for entry in fontManager.ttflist
         if entry.style == "normal" and str(entry.weight) in ("400", "normal", "regular", "book")
+        if not entry.name.startswith(LAST_RESORT)
     )
+
+
+def _list_new_fonts() -> None:
+    """Tell matplotlib of fonts installed since its first run on this machine: it keeps the list that it made then."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    for path in {*findSystemFonts()} - {entry.fname for entry in fontManager.ttflist}:
+        with suppress(OSError, RuntimeError):  # not every file is a font that it can read
+            fontManager.addfont(path)
 
 
 def _rank(font: Font) -> tuple[int, str]:

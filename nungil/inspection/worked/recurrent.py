@@ -89,7 +89,8 @@ class _Decoder:
     def step(self, sheet: Sheet, word: Array, before: Before, place: int) -> Stepped:
         """One word in, one feature out."""
         sheet.open("input")
-        inputs = sheet.write("embedding", "y = E[word]", word)
+        alone = self.settings.decoder != "bahdanau" and not self.settings.input_feeding  # else x has more in it
+        inputs = sheet.write("embedding", "x = y = E[word]" if alone else "y = E[word]", word)
         if self.settings.decoder == "bahdanau":
             looked = self._look(sheet, "h_d₋₁", before.cells[-1].hidden, before, place)
             sheet.open("cell")

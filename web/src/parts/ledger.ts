@@ -7,7 +7,7 @@ import { say } from "../say";
 import { problemOf } from "../server";
 import { change, listen, state } from "../state";
 import { visible } from "../tokens";
-import { button, fillSection, section, type Part } from "./part";
+import { button, coded, fillSection, section, type Part } from "./part";
 
 const SHOWN = 8; // the longest vector that is written whole
 const FIRST = 3; // numbers of a longer one
@@ -43,7 +43,7 @@ export class LedgerPart implements Part {
   }
 
   private refuse(why: string): void {
-    fillSection(this.element, "ledgerTitle", null, this.close(), make("p", { class: "problem" }, why));
+    fillSection(this.element, "ledgerTitle", null, this.close(), make("p", { class: "problem" }, ...coded(why)));
     this.reveal();
   }
 

@@ -79,12 +79,16 @@ export class TrustPart implements Part {
 function verdictOf(strip: Strip): HTMLElement {
   const key: Key = strip.needed ? (strip.points ? "verdictYesYes" : "verdictYesNo") : strip.points ? "verdictNoYes" : "verdictNoNo";
   const others = strip.layers > 1 && !strip.needed ? ` ${say("verdictOthers")}` : "";
-  return make("p", { class: "verdict", "data-needed": String(strip.needed), "data-points": String(strip.points) }, make("b", {}, say("verdict")), " ", say(key), others);
+  return make("p", { class: "verdict", "data-needed": String(strip.needed), "data-points": String(strip.points) }, make("b", {}, say("verdict")), " ", say(key, { output: say(labelled() ? "theLabel" : "theOutput") }), others);
+}
+
+/** Whether the map is a classifier's, which writes no words. */
+function labelled(): boolean {
+  return state.choice?.kind === "pooling";
 }
 
 function figuresOf(strip: Strip): HTMLElement {
-  const pooled = strip.rows.length === 1 && state.choice?.kind === "pooling";
-  const flips = pooled ? say(strip.flips ? "evenFlip" : "evenStays") : say("evenFlips", { flips: strip.flips, steps: strip.steps });
+  const flips = labelled() ? say(strip.flips ? "evenFlip" : "evenStays") : say("evenFlips", { flips: strip.flips, steps: strip.steps });
   const means = strip.means;
   return make(
     "dl",
@@ -97,7 +101,7 @@ function figuresOf(strip: Strip): HTMLElement {
 
 function figure(name: "even" | "erased" | "order", value: number | null | undefined, shown: (value: number) => string, unit: string, beside: string): HTMLElement[] {
   const large = value === null || value === undefined ? make("span", {}, "–") : number(value, shown(value));
-  const told: Key = name === "even" ? "evenTold" : name === "erased" ? "erasedTold" : "orderTold";
+  const told: Key = name === "even" ? (labelled() ? "evenLabel" : "evenTold") : name === "erased" ? "erasedTold" : "orderTold";
   return [make("div", { class: "figure", "data-figure": name }, make("dt", {}, say(name), make("span", { class: "unit" }, unit)), make("dd", { class: "large" }, large), make("dd", { class: "beside" }, beside), make("dd", { class: "told" }, say(told)))];
 }
 
