@@ -110,6 +110,7 @@ def unreadable(path: object, error: OSError) -> CorpusError:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`"; did you mean dot?"` when something close to the word is known, else what there is."""
-    by_lower = {name.lower(): name for name in sorted(known)}
+    names = sorted(known)
+    by_lower = {name.lower(): name for name in names}
     close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[close[0]]}?" if close else f"; there is {', '.join(by_lower.values())}"
+    return f"; did you mean {by_lower[close[0]]}?" if close else f"; there is {', '.join(names)}"

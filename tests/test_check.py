@@ -243,6 +243,14 @@ def test_labels_are_counted_and_compared_with_the_held_out_sets(tmp_path):
     assert "the validation set has labels that train has not: 2" in found["warnings"]
 
 
+def test_labels_that_people_take_for_one_are_named(tmp_path):
+    rows = [f"good {n}\t{label}\n" for n in range(20) for label in ("fine", "Fine", "bad", "FINE")]
+    (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(rows))
+    _, out, _ = check(tmp_path / "a.tsv", "--json")
+    alike = [warning for warning in json.loads(out)["warnings"] if "capitals" in warning]
+    assert alike == ["labels that differ only in capitals or spaces, and count as several: 'fine', 'Fine', 'FINE'"]
+
+
 def test_a_column_of_texts_is_not_taken_for_labels_in_silence(tmp_path):
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(f"{n}\tlabel {n}\n" for n in range(1_500)))
     _, out, _ = check(tmp_path / "a.tsv", "--json")

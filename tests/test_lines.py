@@ -1,5 +1,6 @@
 """Lines in, lines out: terminals, signals, two commands at once, standard input, encodings."""
 
+import errno
 import io
 import json
 import os
@@ -12,7 +13,7 @@ from command import NUNGIL, invoke
 from model_folders import CLASSIFIER, LUONG, classifier_folder, translator_folder
 
 from nungil.cli import texts
-from nungil.cli.lines import work_through
+from nungil.cli.lines import Unfinished, work_through
 from nungil.cli.texts import Texts
 from nungil.errors import CorpusError, ResourceError, StoppedError, UsageError
 from nungil.pipeline import load
@@ -156,6 +157,22 @@ def test_less_than_was_counted_is_not_gone_on_with(article, tmp_path, monkeypatc
         work_through(Texts([article]), tmp_path / "out", {}, upper)
 
 
+def test_answers_that_a_full_disk_cut_short_are_gone_on_with(article, tmp_path, monkeypatch):
+    out, append = tmp_path / "out", Unfinished._append
+
+    def half(self, file, content):
+        append(self, file, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(texts, "CHUNK", 2)
+    with monkeypatch.context() as patched, pytest.raises(ResourceError, match="No space left on device"):
+        patched.setattr(Unfinished, "_append", half)
+        work_through(Texts([article]), out, {}, upper)
+    work_through(Texts([article]), out, {}, upper)
+    assert out.read_text().splitlines() == upper(LINES, 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["article.txt", "out"]
+
+
 def test_nothing_is_left_where_nothing_was_done(tmp_path):
     with pytest.raises(CorpusError, match="there is no such file"):
         work_through(Texts([tmp_path / "nothing"]), tmp_path / "out", {}, upper)
@@ -250,6 +267,18 @@ def test_standard_input_is_refused_as_a_file_is(typed, tmp_path, content, messag
         with pytest.raises(CorpusError) as caught:
             list(given.chunks())
         assert str(caught.value) == f"{name}{message}"
+
+
+def test_utf_16_is_known_by_its_mark(typed, tmp_path):
+    (tmp_path / "file").write_bytes(b"I like snow\n")
+    typed(b"I like snow\n")
+    for files, name in (([], "standard input"), ([tmp_path / "file"], tmp_path / "file")):
+        with pytest.raises(CorpusError) as caught:
+            list(Texts(files, "utf-16").chunks())
+        assert str(caught.value) == (
+            f"{name}:1: not utf-16: it does not begin with the mark of that encoding; try --encoding utf-8, or "
+            "utf-16-le if it has none"
+        )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp949", "utf-16", "utf-16-le"])

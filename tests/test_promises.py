@@ -164,11 +164,17 @@ def test_promise_01_metrics_are_cut_back_to_the_checkpoint(begun):
     assert left(folder)[2] == left(whole)[2]
 
 
+def _seconds(folder):
+    return [json.loads(line)["seconds"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
 def test_a_finished_run_can_be_resumed_and_stays_what_it_is(undisturbed):
     _, whole = undisturbed("lstm")
-    before = left(whole)
+    before, seconds = left(whole), _seconds(whole)
     found = invoke("resume", str(whole))
     assert found.returncode == 0, found.stderr
+    assert json.loads((whole / "result.json").read_text())["seconds"] > max(seconds), "those before count too"
+    assert f"Next: echo 'a sentence' | nungil translate {whole}\n" in found.stderr
     assert f"Going on after update {UPDATES} of {UPDATES}." in found.stderr
     assert left(whole) == before
 

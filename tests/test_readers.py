@@ -135,6 +135,37 @@ DECISIONS = [
         "Class\t클래스\nSnow\t눈\nRoad\t길\n",
         "TSV without a header; source from column 1, target from column 2",
     ),
+    (
+        "a.csv",
+        "ID,English,Korean,Notes (internal)\n1,snow,눈,\n2,road,길,\n",
+        "CSV with a header; source from column 2 (English), target from column 3 (Korean)",
+    ),
+    (
+        "a.csv",
+        "id,Review Text,Stars (1-5),Sentiment\n" + "1,good,5,positive\n2,bad,1,negative\n" * 3,
+        "CSV with a header; text from column 2 (Review Text), label from column 4 (Sentiment)",
+    ),
+    (
+        "a.csv",
+        "text,label,annotator?\n" + "good,1,kim\nbad,0,kim\n" * 3,
+        "CSV with a header; text from column 1 (text), label from column 2 (label)",
+    ),
+    (
+        "a.csv",
+        "text,label,\n" + "good,1,\nbad,0,\n" * 3,
+        "CSV with a header; text from column 1 (text), label from column 2 (label)",
+    ),
+    ("a.csv", "good,1,\nbad,0,\nfine,1,\nawful,0,\n", "CSV without a header; text from column 1, label from column 2"),
+    (
+        "a.tsv",
+        "English\tKorean\t\nsnow\t눈\t\n",
+        "TSV with a header; source from column 1 (English), target from column 2 (Korean)",
+    ),
+    (
+        "a.csv",
+        "원문,번역문\nsnow,눈\n",
+        "CSV with a header; source from column 1 (원문), target from column 2 (번역문)",
+    ),
     ("a.csv", 'src,tgt\n"a, b",c\n', "CSV with a header; source from column 1 (src), target from column 2 (tgt)"),
     ("a.jsonl", '{"id": 1, "en": "snow", "ko": "눈"}\n', 'JSONL; source from "en", target from "ko"'),
     (
@@ -142,6 +173,7 @@ DECISIONS = [
         '{"translation": {"de": "Schnee", "en": "snow"}}\n',
         'JSONL; source from "translation.de", target from "translation.en"',
     ),
+    ("a.jsonl", '{"en": "snow"}\n{"en": "road", "ko": "길"}\n', 'JSONL; source from "en", target from "ko"'),
     ("a.jsonl", '{"label": 1, "text": "good"}\n', 'JSONL; text from "text", label from "label"'),
     ("a.txt", "__label__x good\n", "fastText lines, `__label__x text`"),
 ]

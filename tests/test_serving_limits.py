@@ -642,9 +642,11 @@ def test_a_port_that_is_taken_and_an_address_that_others_reach(shelf, tmp_path):
         found = invoke("serve", folder, "--port", str(server.address.port))
         assert found.returncode == 2
         assert found.stderr == (
-            f"nungil: 127.0.0.1:{server.address.port}: Address already in use (while attempting to bind on address "
-            f"('127.0.0.1', {server.address.port})); another port: --port 0 takes any that is free\n"
+            f"nungil: 127.0.0.1:{server.address.port}: Address already in use; another port: --port 0 takes any that "
+            "is free\n"
         )
+    nowhere = invoke("serve", folder, "--host", "no such host", "--port", "0", "--insecure")
+    assert (nowhere.returncode, nowhere.stderr) == (2, "nungil: no such host:0: there is no such address\n")
     found = invoke("serve", folder, "--host", "0.0.0.0")
     assert found.returncode == 2
     assert found.stderr == (

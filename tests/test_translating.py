@@ -1,6 +1,7 @@
 """`nungil translate` and `nungil classify`: what they print, and how a big file is stopped and gone on with."""
 
 import json
+import select
 import signal
 import subprocess
 
@@ -43,6 +44,30 @@ def test_scores_links_and_the_best_stand_in_columns(model, article):
     assert rows[2] == ["2", ""], "an empty line has its number and nothing else, whatever was asked for"
     scored = invoke("translate", str(model), str(article), "--n-best", "2", "--longest", "4", "--scores", "--align")
     assert "2\t" in scored.stdout.split("\n")
+
+
+def test_what_stands_between_sentences_is_no_column(model, tmp_path):
+    text = "I like snow.\tWe saw a ship.\x0bThe child ate a pear.\u2028I like snow."
+    (tmp_path / "text.txt").write_text(f"{text}\n")
+    found = invoke("translate", str(model), str(tmp_path / "text.txt"), "--scores")
+    (line,) = found.stdout.splitlines()
+    translation, _ = line.split("\t")
+    assert translation == " ".join(load(model).translate(text)[0].text.split())
+
+
+def test_a_pipe_has_its_answer_before_it_ends(model):
+    expected = [one.text for one in load(model).translate(["I like snow", "We saw a ship"])]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    for also in ([], ["-"]):
+        with subprocess.Popen([*NUNGIL, "translate", str(model), *also], **pipes) as process:
+            for line, answer in zip(["I like snow", "We saw a ship"], expected, strict=True):
+                process.stdin.write(f"{line}\n")
+                process.stdin.flush()
+                ready, _, _ = select.select([process.stdout], [], [], 60)
+                assert ready, "who writes a line and waits for its answer waits for ever"
+                assert process.stdout.readline() == f"{answer}\n"
+            process.stdin.close()
+            assert process.wait(60) == 0
 
 
 def test_json_has_all_that_is_known(model, article):
@@ -128,7 +153,8 @@ def test_a_command_that_was_killed_is_gone_on_with(model, tmp_path):
     whole, out = tmp_path / "whole", tmp_path / "out"
     assert run(*asked, "--out", str(whole)).returncode == 0
     with subprocess.Popen([*NUNGIL, *asked, "--out", str(out)], stderr=subprocess.DEVNULL) as process:
-        while not (tmp_path / "out.part.json").exists():
+        state = tmp_path / "out.part.json"
+        while not (state.exists() and json.loads(state.read_text())["lines"]):
             assert process.poll() is None, "it was over before it could be stopped"
         process.send_signal(signal.SIGKILL)
     assert not out.exists()

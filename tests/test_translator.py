@@ -188,6 +188,35 @@ def test_links_count_words_from_zero_and_only_on_request(translator):
     assert two.links == joined_links(apart, sentences_of("I like snow. We saw a ship."))
 
 
+def test_links_count_the_words_of_the_source_that_is_told(translator):
+    (found,) = translator.translate("I like \u200b snow. We \u200b saw a ship.", align=True)
+    assert found.source == "I like snow. We saw a ship."
+
+
+def test_a_coverage_penalty_needs_attention(tmp_path):
+    plain = load(translator_folder(tmp_path / "plain", {**LUONG, "decoder": "plain"}))
+    with pytest.raises(UsageError) as caught:
+        plain.translate(TEXTS, coverage_penalty=0.5)
+    assert str(caught.value) == (
+        "this translator has a plain decoder: it has no attention that a coverage penalty counts"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "a text or several are expected, not NoneType"),
+        (b"snow", "a text or several are expected, not bytes"),
+        (["snow", None], "text 2 is no text but NoneType"),
+    ],
+    ids=str,
+)
+def test_what_is_no_text_is_refused(translator, given, said):
+    with pytest.raises(UsageError) as caught:
+        translator.translate(given)
+    assert str(caught.value) == said
+
+
 def test_links_of_sentences_are_joined():
     one = Translation("가 나", 0.0, (), "a b c", (), links="0-1 2-0")
     two = Translation("다", 0.0, (), "d", (), links="0-0")

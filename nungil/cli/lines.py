@@ -56,10 +56,12 @@ class Unfinished:
 
     def __init__(self, out: Path, sign: Mapping[str, Any]) -> None:
         self.out, self.sign, self.lines, self.bytes = out, json.loads(json.dumps(sign)), 0, 0
-        self.part, self.state = part_of(out), out.with_name(f"{out.name}.part.json")
+        self.part, self.state = part_of(out), state_of(out)
         self._inode = self.part.stat().st_ino
         if self.part.stat().st_size:
             self._go_on()
+        else:
+            self._count(0, 0)  # before the first answers: what a full disk or a signal leaves of them is known as ours
 
     def _go_on(self) -> None:
         try:
@@ -77,7 +79,8 @@ class Unfinished:
             say("Beginning anew: what comes through standard input may be something else each time.")
             return
         self.lines, self.bytes = lines, size
-        say(f"Going on after line {self.lines:,}.")
+        if lines:
+            say(f"Going on after line {self.lines:,}.")
 
     def add(self, answers: Sequence[str], lines: int) -> None:
         """The answers to so many more lines."""
@@ -88,10 +91,12 @@ class Unfinished:
                 self._append(file, content)
         except OSError as error:
             raise ResourceError(f"{self.part}: cannot be written: {error.strerror or error}") from None
-        counted = {"lines": self.lines + lines, "bytes": self.bytes + len(content)}
+        self._count(self.lines + lines, self.bytes + len(content))
+
+    def _count(self, lines: int, size: int) -> None:
         with whole_file(self.state) as text:
-            text.write(json.dumps({"sign": self.sign, **counted}))
-        self.lines, self.bytes = counted["lines"], counted["bytes"]
+            text.write(json.dumps({"sign": self.sign, "lines": lines, "bytes": size}))
+        self.lines, self.bytes = lines, size
 
     def _append(self, file: IO[bytes], content: bytes) -> None:
         file.truncate(self.bytes)
@@ -130,6 +135,11 @@ def part_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.part")
 
 
+def state_of(out: Path) -> Path:
+    """How many lines of input they are of."""
+    return out.with_name(f"{out.name}.part.json")
+
+
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
     """OUT.part, for this command alone. Nothing is left where nothing was done."""
@@ -147,6 +157,7 @@ def _locked(out: Path) -> Iterator[None]:
         finally:
             if part.exists() and not part.stat().st_size:
                 part.unlink()
+                state_of(out).unlink(missing_ok=True)
 
 
 @contextmanager

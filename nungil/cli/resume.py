@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from nungil.cli.talk import has_the_last_word, say
+from nungil.cli.talk import has_the_last_word
+from nungil.cli.train import say_what_is_next
 
 
 def resume(
@@ -29,5 +30,4 @@ def resume(
     done = go_on(folder, processes=processes, accept_changes=accept_changes, quiet=quiet)
     if quiet or not has_the_last_word():
         return
-    verb = "translate" if done.config.task == "translate" else "classify"
-    say(f"The model and its card (README.md) are in {folder}\nNext: nungil {verb} {folder}")
+    say_what_is_next(done.config.task, folder)

@@ -2,21 +2,23 @@
 
 import codecs
 import io
+import select
 import sys
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import cast
 
 from nungil.cli.talk import say
 from nungil.errors import CorpusError
-from nungil.text.encodings import describe_bad_bytes
+from nungil.text.encodings import describe_bad_bytes, describe_no_mark
 from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
 
 CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
 INPUT = "standard input"
 SHOWN = 5  # words that are named
+PAUSE = 0.05  # seconds without more input after which those that have come are answered
 
 
 def warn_of_unknown(place: str, source: str, unknown: Sequence[str]) -> None:
@@ -27,18 +29,28 @@ def warn_of_unknown(place: str, source: str, unknown: Sequence[str]) -> None:
 
 
 class Texts:
-    """The lines of files one after another, or of standard input; numbered through from 1."""
+    """The lines of files one after another, or of standard input (`-`, or no file); numbered through from 1.
 
-    def __init__(self, files: Sequence[Path], encoding: str = "utf-8") -> None:
+    Where answers depend on which lines are worked on together, as drawn ones do, that is `steady`: it does not depend
+    on when the lines of a pipe come.
+    """
+
+    def __init__(self, files: Sequence[Path], encoding: str = "utf-8", steady: bool = False) -> None:
         check_encoding(encoding)
-        self.files, self.encoding = tuple(files), encoding
+        self.files = () if [*map(str, files)] == ["-"] else tuple(files)
+        self.encoding, self.steady = encoding, steady
         self._begun: list[tuple[int, object]] = [(0, INPUT)]  # lines before each file that was begun, and its name
 
     def chunks(self) -> Iterator[list[str]]:
-        """Lines by the thousand."""
-        lines = self._lines()
+        """Lines by the thousand; of a pipe, those that have come when nothing more does for a moment."""
         size = 1 if not self.files and sys.stdin.isatty() else CHUNK  # at the keyboard, each line wants its answer
-        while chunk := list(islice(lines, size)):
+        chunk: list[str] = []
+        for line in self._lines():
+            chunk += [] if line is None else [line]
+            if len(chunk) == size or (line is None and chunk and not self.steady):
+                yield chunk
+                chunk = []
+        if chunk:
             yield chunk
 
     def place(self, number: int) -> str:
@@ -50,7 +62,7 @@ class Texts:
         """How many lines there are in the files."""
         return sum(1 for path in self.files for _ in read_lines(path, self.encoding))
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self) -> Iterator[str | None]:
         if not self.files:
             if sys.stdin.isatty():
                 say("Reading from the keyboard, a text per line; end with Ctrl-D.")
@@ -63,12 +75,18 @@ class Texts:
                 yield line
 
 
-def _lines_of_input(encoding: str) -> Iterator[str]:
-    """Standard input as files are read: in the encoding that was named whatever the locale, and checked alike."""
+def _lines_of_input(encoding: str) -> Iterator[str | None]:
+    """Standard input as files are read: in the encoding that was named whatever the locale, and checked alike.
+
+    None where whoever writes has paused, and may be waiting for an answer.
+    """
     decoder = codecs.getincrementaldecoder(encoding)()
     done, rest = 0, ""
     try:
         for block in _blocks_of_input(decoder):
+            if block is None:
+                yield None
+                continue
             text = rest + block
             if block and "\n" not in block and len(text) < BLOCK:  # a pipe hands out less than a line: wait for more
                 rest = text
@@ -82,17 +100,29 @@ def _lines_of_input(encoding: str) -> Iterator[str]:
             yield from (line.removesuffix("\r") for line in lines)
     except UnicodeDecodeError as error:
         raise CorpusError(f"{INPUT}:{_bad_bytes(error, encoding, done)}") from None
+    except UnicodeError:
+        raise CorpusError(f"{INPUT}:{describe_no_mark(encoding, done + 1)}") from None
     if rest:
         yield rest.removesuffix("\r")
 
 
-def _blocks_of_input(decoder: codecs.IncrementalDecoder) -> Iterator[str]:
-    """What has come, as soon as something has come: whoever types waits for an answer."""
+def _blocks_of_input(decoder: codecs.IncrementalDecoder) -> Iterator[str | None]:
+    """What has come, as soon as something has come; None where nothing does for a moment."""
     stream = cast(io.BufferedReader, sys.stdin.buffer)
     while data := stream.read1(BLOCK):
         if text := decoder.decode(data):  # nothing yet, if only the beginning of a character has come
             yield text
+        if not _more_has_come(stream):
+            yield None
     yield decoder.decode(b"", final=True)
+
+
+def _more_has_come(stream: io.BufferedReader) -> bool:
+    """Or comes soon, or the end. Where that cannot be asked, as of pipes on Windows, it is taken to."""
+    try:
+        return bool(select.select([stream], [], [], PAUSE)[0])
+    except (OSError, ValueError):
+        return True
 
 
 def _bad_bytes(error: UnicodeDecodeError, encoding: str, done: int) -> str:

@@ -79,10 +79,11 @@ def train(
     }
     done = run(files, out=folder, recipe=recipe, quiet=quiet, changes=tuple(changes or ()), **options)
     if not quiet and has_the_last_word():
-        _say_what_is_next(done.config.task, folder)
+        say_what_is_next(done.config.task, folder)
 
 
-def _say_what_is_next(task: str, folder: Path) -> None:
+def say_what_is_next(task: str, folder: Path) -> None:
+    """After a run, or the rest of one."""
     verb, text = ("translate", "a sentence") if task == "translate" else ("classify", "a text")
     say(f"The model and its card (README.md) are in {folder}\nNext: echo '{text}' | nungil {verb} {folder}")
     say(f"      nungil score {folder}")

@@ -1,6 +1,7 @@
 """`nungil translate`: text in, text out, line by line."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from nungil.cli.texts import Texts
     from nungil.pipeline import Translator
     from nungil.records import Translation
+
+BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
 def translate(
@@ -73,9 +76,8 @@ def translate(
     }
     options = {name: value for name, value in given.items() if value is not None}
     shown = Shown(as_json, scores, align, split, n_best > 1)
-    _translate(
-        folder, Texts(files or [], encoding), out, options, shown, Run(engine, compute, prefix, tuple(others or ()))
-    )
+    texts, run = Texts(files or [], encoding, steady=sample), Run(engine, compute, prefix, tuple(others or ()))
+    _translate(folder, texts, out, options, shown, run)
 
 
 def _translate(
@@ -142,7 +144,7 @@ class Shown:
     def _line(self, one: "Translation") -> str:
         if not one.source_tokens:  # an empty line stays empty
             return ""
-        text = " ".join(one.text.split("\n"))
+        text = BREAKS.sub(" ", one.text)  # what stood between sentences must not look like another column or line
         return "\t".join([text, *[f"{one.score:.4f}"] * self.scores, *[one.links or ""] * self.links])
 
 

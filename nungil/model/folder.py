@@ -193,6 +193,15 @@ def _refuse_other_files(folder: Path, config: ModelConfig) -> None:
             raise CheckpointError(f"{folder / name}: a tokenizer that {CONFIG} does not know")
 
 
+def _guess(path: Path) -> str:
+    """What such a file is likely to be instead."""
+    with path.open("rb") as file:
+        begins = file.read(2)
+    if begins in (b"PK", b"\x80\x02", b"\x80\x04", b"\x80\x05"):
+        return "it holds objects of Python, as torch.save writes them, and such files are never opened"
+    return "it may have been cut off when it was copied; copy it again"
+
+
 def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
     """Exactly the tensors that the config implies: compared by the file's header, before any is read."""
     if not path.is_file():
@@ -208,7 +217,7 @@ def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
     except NungilError as error:
         raise error if isinstance(error, CheckpointError) else CheckpointError(f"{path.parent}: {error}") from None
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{path}: not a safetensors file: {error}") from None
+        raise CheckpointError(f"{path}: not a whole safetensors file: {_guess(path)} ({error})") from None
     for name, tensor in weights.items():
         if not bool(torch.isfinite(tensor).all()):
             raise CheckpointError(f"{path}: {name} holds numbers that are not finite")

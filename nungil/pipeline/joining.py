@@ -26,7 +26,7 @@ def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translatio
         text="".join(part.text + (between.after or " ") for part, between in zip(parts, cut, strict=True)).strip(),
         score=sum(part.score * length for part, length in zip(parts, lengths, strict=True)) / max(1, sum(lengths)),
         tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
-        source="".join(between.text + between.after for between in cut),
+        source="".join(part.source + between.after for part, between in zip(parts, cut, strict=True)),
         source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),
         finished=all(part.finished for part in parts),
         cut=any(part.cut for part in parts),

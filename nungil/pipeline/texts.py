@@ -1,6 +1,6 @@
 """Texts on their way into a model: tidied, cut into ids, marked, padded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -100,7 +100,18 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "B S"], Bool[Tens
 
 def many(texts: str | Sequence[str]) -> list[str]:
     """The texts, tidied; one is as good as several."""
-    return [tidy(text) for text in ([texts] if isinstance(texts, str) else texts)]
+    return [tidy(text) for text in listed(texts)]
+
+
+def listed(texts: str | Sequence[str]) -> list[str]:
+    """One text is as good as several; what is no text is refused with its place."""
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise UsageError(f"a text or several are expected, not {type(texts).__name__}")
+    found = [texts] if isinstance(texts, str) else list(texts)
+    for number, text in enumerate(found, 1):
+        if not isinstance(text, str):
+            raise UsageError(f"text {number} is no text but {type(text).__name__}")
+    return found
 
 
 def not_empty(text: str) -> str:

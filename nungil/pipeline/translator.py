@@ -36,7 +36,7 @@ from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.joining import joined
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
 from nungil.pipeline.prefixes import Prefix, prefix_ids
-from nungil.pipeline.texts import Marked, by_words, encode, evaluating, many, named, not_empty, padded, shown
+from nungil.pipeline.texts import Marked, by_words, encode, evaluating, listed, many, named, not_empty, padded, shown
 from nungil.records import Translation
 from nungil.settings import build_settings
 from nungil.text.sentences import Sentence, sentences_of
@@ -88,9 +88,11 @@ class Translator(TranslatorInsight):
         if align and not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
         settings = _settings(search, options)
+        if settings.coverage_penalty and not self.config.attends:
+            raise UsageError("this translator has a plain decoder: it has no attention that a coverage penalty counts")
         if settings.sample:
             settings = settings.model_copy(update={"seed": seed_of(settings.seed, first)})
-        given = [text.strip() if split else text for text in ([texts] if isinstance(texts, str) else texts)]
+        given = [text.strip() if split else text for text in listed(texts)]
         begun = prefix_ids(prefix, len(given), self.tokenizers.target)
         parts = [
             sentences_of(text) if split and EOS not in ids else [Sentence(text, "")]

@@ -115,7 +115,7 @@ class Metrics:
         self._board = tensorboard_writer()(str(board), purge_step=done + 1) if tensorboard else None
         try:
             _cut_back(self._path, done)
-            self._began = time.perf_counter() - _seconds(self._path)
+            self._began = time.perf_counter() - seconds_so_far(self._path)
             self._file: IO[str] = self._path.open("a", encoding="utf-8")
         except OSError as error:
             raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
@@ -211,7 +211,7 @@ def _cut_back(path: Path, done: int) -> None:
         file.writelines(kept)
 
 
-def _seconds(path: Path) -> float:
+def seconds_so_far(path: Path) -> float:
     """Those that a run has taken so far, by the last line of its log; an older version logged none."""
     if not path.exists():
         return 0.0

@@ -25,7 +25,7 @@ from nungil.runs.card import write_card
 from nungil.runs.fingerprints import Fingerprints, changes, fingerprints, other_torch
 from nungil.runs.interrupt import Interrupt
 from nungil.runs.prepare import Prepared
-from nungil.runs.progress import Say, Teller, spell_time, to_nobody
+from nungil.runs.progress import Say, Teller, seconds_so_far, spell_time, to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.result import Run, write_result
 from nungil.runs.saved import load_prepared
@@ -109,11 +109,14 @@ class Session:
         return Run.read(self.folder)
 
     def _finish(self, began: float) -> None:
+        trained = time.perf_counter()
         with self._all_cores():
             validation = self._choose()
             records = self.prepared.test_records
             test = self.work.score(records, search=SearchSettings()) if records else None
-        seconds = time.perf_counter() - began
+        ended = time.perf_counter()
+        # Of a run that was resumed, those before count too.
+        seconds = max(ended - began, seconds_so_far(self.folder / "metrics.jsonl") + ended - trained)
         finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
         self.say(f"Trained in {spell_time(seconds)}.")
         self.say(f"Validation: {spelled(validation.scores)}")

@@ -1,7 +1,9 @@
 """The server: a socket, uvicorn on it, models loaded beside it; and an end that loses nothing."""
 
 import asyncio
+import errno
 import logging
+import os
 import signal
 import socket
 import sys
@@ -81,10 +83,17 @@ def listen(address: Address) -> socket.socket:
         taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return taken
     except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            f"{address.host}:{address.port}: {why}; another port: --port 0 takes any that is free"
-        ) from None
+        raise UsageError(f"{address.host}:{address.port}: {_why_not(error)}") from None
+
+
+def _why_not(error: OSError | OverflowError) -> str:
+    """Why an address cannot be taken, and what can be done about it."""
+    if isinstance(error, OverflowError):
+        return str(error)
+    if error.errno is None or error.errno <= 0:  # whoever looks names up counts below 0
+        return "there is no such address"
+    free = "; another port: --port 0 takes any that is free" if error.errno in (errno.EADDRINUSE, errno.EACCES) else ""
+    return f"{os.strerror(error.errno)}{free}"
 
 
 def configured(desk: Desk, address: Address) -> uvicorn.Config:

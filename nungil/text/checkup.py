@@ -181,6 +181,14 @@ def _how_few(records: int, needs_split: bool) -> Iterator[str]:
         yield f"{counted}; a model learns so few by heart"
 
 
+def _spelled_alike(labels: Iterable[str]) -> Iterator[list[str]]:
+    """Labels that people take for one."""
+    by_spelling: dict[str, list[str]] = {}
+    for label in labels:
+        by_spelling.setdefault(" ".join(label.casefold().split()), []).append(label)
+    yield from (same for same in by_spelling.values() if len(same) > 1)
+
+
 def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[str]:
     if found.task != "classify" or not found.records:
         return
@@ -189,6 +197,8 @@ def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[st
     label, count = next(iter(found.labels.items()))
     if count > LOPSIDED * found.records and len(found.labels) > 1:
         yield f"{count / found.records:.1%} have the label {label!r}; saying always that scores as much"
+    for same in _spelled_alike(found.labels):
+        yield f"labels that differ only in capitals or spaces, and count as several: {', '.join(map(repr, same))}"
     for name, labels in held_out.items():
         unknown = sorted(labels - set(found.labels))
         if unknown and OTHER not in found.labels:

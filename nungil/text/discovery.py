@@ -3,7 +3,7 @@
 import glob
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from nungil.errors import CorpusError, UsageError, did_you_mean
@@ -127,7 +127,7 @@ def _look_into_jsonl(path: Path, settings: CorpusSettings) -> tuple[Task, Source
     records = [record for _, record in islice(json_records(path, settings.encoding), HEAD_LINES) if record]
     if not records:
         raise CorpusError(f"{path}: no object in it has keys")
-    names = tuple(flat_keys(records[0]))
+    names = tuple(dict.fromkeys(chain.from_iterable(map(flat_keys, records))))  # the first object may lack some
     rows = [[str(_value(record, name)) for name in names] for record in records]
     task, columns = choose_columns(Table(str(path), names, rows), settings.task, settings.columns, _wanted(settings))
     chosen = (names[columns[0]], names[columns[1]])
@@ -137,7 +137,8 @@ def _look_into_jsonl(path: Path, settings: CorpusSettings) -> tuple[Task, Source
 def _value(record: dict[str, object], name: str) -> object:
     outer, _, inner = name.partition(".")
     within = record.get(name, record.get(outer))
-    return within.get(inner, "") if isinstance(within, dict) else within
+    value = within.get(inner) if isinstance(within, dict) else within
+    return "" if value is None else value
 
 
 def align(paths: Sequence[Path], settings: CorpusSettings) -> Iterator[Source]:

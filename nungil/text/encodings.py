@@ -46,6 +46,14 @@ def describe_bad_bytes(blocks: Iterator[bytes], encoding: str, line: int) -> str
     return f"{first}: not {shown}{also}, nor anything else that can be told; if you know the encoding, give --encoding"
 
 
+def describe_no_mark(encoding: str, line: int) -> str:
+    """The same where Python's decoder names no bytes: UTF-16 is known by its first two."""
+    return (
+        f"{line}: not {encoding}: it does not begin with the mark of that encoding; try --encoding utf-8, or "
+        f"{encoding}-le if it has none"
+    )
+
+
 def _listed(numbers: list[int]) -> str:
     if len(numbers) == 1:
         return f"line {numbers[0]}"

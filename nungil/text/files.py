@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nungil.errors import CorpusError, UsageError, unreadable
-from nungil.text.encodings import describe_bad_bytes
+from nungil.text.encodings import describe_bad_bytes, describe_no_mark
 
 LONGEST_LINE = (
     1_000_000  # characters; the longest real line is a book chapter, a longer one is a file without line ends
@@ -84,6 +84,8 @@ def text_blocks(path: Path, encoding: str) -> Iterator[str]:
     except UnicodeDecodeError as error:
         line = done + 1 + error.object[: error.start].decode(encoding, "replace").count("\n")
         raise CorpusError(f"{path}:{describe_bad_bytes(byte_blocks(path), encoding, line)}") from None
+    except UnicodeError:
+        raise CorpusError(f"{path}:{describe_no_mark(encoding, done + 1)}") from None
     except GzipBrokenError as error:
         raise CorpusError(f"{path}:{done + 1}: {error}") from None
 

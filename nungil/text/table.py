@@ -9,8 +9,8 @@ from nungil.errors import CorpusError, did_you_mean
 from nungil.text.languages import SHORT, language_of
 from nungil.text.source import Task
 
-SOURCES = {"source", "src", "input", "original", "source_text", "from"}
-TARGETS = {"target", "tgt", "trg", "output", "translation", "target_text", "to"}
+SOURCES = {"source", "src", "input", "original", "source_text", "from", "원문"}
+TARGETS = {"target", "tgt", "trg", "output", "translation", "target_text", "to", "번역", "번역문"}
 TEXTS = {"text", "document", "sentence", "review", "content", "comment", "body", "tweet", "message", "utterance"}
 TEXTS |= {"문장", "리뷰", "내용", "텍스트", "본문"}
 LABELS = {"label", "labels", "class", "sentiment", "category", "intent", "polarity", "topic"}
@@ -18,6 +18,7 @@ LABELS |= {"라벨", "레이블", "감정", "분류"}
 NUMBERING = {"id", "idx", "index", "no", "number", "번호"}
 GRADES = {"rating", "stars", "score", "grade", "평점"}  # labels where no column is called one
 NAME = re.compile(r"[^\W\d][\w .-]{0,39}")
+LONGEST_NAME = 40  # characters
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 MOST_LABELS = 50  # distinct values, and no more than half of the rows, that still look like labels
 LONGEST_LABEL = 40  # characters
@@ -45,11 +46,13 @@ class Table:
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row holds names: known ones, or words where all other rows have numbers."""
     first = [name.strip().lower() for name in rows[0]] if rows else []
-    if len(first) < 2 or not all(NAME.fullmatch(name) for name in first):
+    if len([name for name in first if name]) < 2 or any(len(name) > LONGEST_NAME for name in first):
         return False
     below = Table("", (), rows[1:])
     if _pair_by_name(first) or _names_a_label(first, below):
         return True
+    if not all(NAME.fullmatch(name) for name in first if name):
+        return False
     return any(_all_numbers(below.column(place)) for place in range(min(len(first), below.width)))
 
 
@@ -151,6 +154,8 @@ def _label_among(table: Table, places: Sequence[int]) -> int | None:
     for place in places:
         values = table.column(place)
         distinct = set(values)
+        if not any(value.strip() for value in distinct):
+            continue  # an empty column, as a delimiter at the end of each line makes one
         if len(distinct) <= min(MOST_LABELS, len(values) // 2) and max(map(len, distinct), default=0) <= LONGEST_LABEL:
             found.append((len(distinct), place))
     most = max((len(set(table.column(place))) for place in places), default=0)
