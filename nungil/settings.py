@@ -12,6 +12,24 @@ from pydantic_core import ErrorDetails
 from nungil.errors import ConfigError, CorpusError, did_you_mean, unreadable
 
 S = TypeVar("S", bound="Settings")
+IN_WORDS = {  # by the beginning of what pydantic calls it
+    "int_": "a whole number is expected",
+    "float_": "a number is expected",
+    "bool_": "true or false is expected",
+    "finite_number": "a finite number is expected",
+    "string_type": "text is expected",
+    "string_too_short": "at least {min_length} characters are expected",
+    "string_too_long": "at most {max_length} characters are expected",
+    "list_type": "a list is expected",
+    "too_short": "{actual_length} of them, where at least {min_length} is expected",
+    "too_long": "{actual_length} of them, where at most {max_length} is expected",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be less than {lt}",
+    "model_attributes_type": "an object with names and values is expected",
+    "dict_type": "an object with names and values is expected",
+}
 
 
 class Settings(BaseModel):
@@ -133,8 +151,19 @@ def _mistake(detail: ErrorDetails, kind: type[BaseModel]) -> str:
         return f"{label}: there is no {str(given)!r}{did_you_mean(str(given), choices)}"
     if what in ("model_type", "model_attributes_type"):
         return f"{label}: holds {_kind_of(detail['input'])} where settings (`name: value`) are expected"
-    message = detail["msg"].removeprefix("Value error, ")
-    return f"{label}: {message[:1].lower()}{message[1:]}" if label else message
+    told = in_words(what, about, detail["msg"])
+    return f"{label}: {told}" if label else told
+
+
+def in_words(what: str, about: Mapping[str, Any], message: str) -> str:
+    """A complaint of pydantic's, by its type and what it is about, as people would say it."""
+    known = next((words for start, words in IN_WORDS.items() if what.startswith(start)), None)
+    if known is not None:
+        return known.format(
+            **{name: f"{value:.12g}" if isinstance(value, float) else value for name, value in about.items()}
+        )
+    message = message.removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
 
 
 def _place(loc: tuple[int | str, ...], kind: type[BaseModel]) -> tuple[list[str], list[type[BaseModel]]]:

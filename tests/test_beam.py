@@ -329,10 +329,10 @@ def test_the_largest_sums_are_those_that_sorting_finds(rows, size, count):
             {"sample": True, "beam": 5, "length_penalty": 1.0, "coverage_penalty": 0.0, "exhaustive": False},
             "beam, coverage_penalty, exhaustive, length_penalty: only for searching; leave out sample",
         ),
-        ({"sample": True, "temperature": 1e-45}, "temperature: input should be greater than or equal to 0.000001"),
+        ({"sample": True, "temperature": 1e-45}, "temperature: must be at least 1e-06"),
         ({"shortest": 5, "longest": 4}, "longest 4 is less than shortest 5"),
-        ({"longest": 10**12}, "longest: input should be less than or equal to 100000"),
-        ({"shortest": 10**12}, "shortest: input should be less than or equal to 100000"),
+        ({"longest": 10**12}, "longest: must be at most 100000"),
+        ({"shortest": 10**12}, "shortest: must be at most 100000"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(given, mistake):

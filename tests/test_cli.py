@@ -181,7 +181,7 @@ def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, messa
     [
         ('{"query": [1,\n 2,], "keys": []}', "line 2, column 4: not JSON: "),
         ('{"query": [1], "keys": [[Infinity]]}', "Infinity is not a finite number"),
-        ('{"query": [1], "keys": [[1e999]]}', "[keys.1] 1: input should be a finite number"),
+        ('{"query": [1], "keys": [[1e999]]}', "[keys.1] 1: a finite number is expected"),
         ('{"query": [1], "kyes": [[1]]}', "kyes: no such setting; did you mean keys?"),
         (
             '{"query": [1], "keys": [[1]], "mechanism": "genral"}',
@@ -200,11 +200,11 @@ def test_a_mistake_ends_in_one_sentence_and_its_exit_code(arguments, code, messa
             "must be a list of finite numbers",
         ),
         ('{"query": [' + "1" * 5000 + '], "keys": [[1]]}', "a number has too many digits"),
-        ('{"query": [true], "keys": [["1"]]}', "[query] 1: input should be a valid number"),
+        ('{"query": [true], "keys": [["1"]]}', "[query] 1: a number is expected"),
         ('{"query": [1], "query": [2], "keys": [[1]]}', "query: is given twice"),
         (
             '{"query": [1], "keys": [[1]], "values": [], "output": {"W_s": [[1]]}}',
-            "values: list should have at least 1 item",
+            "values: 0 of them, where at least 1 is expected",
         ),
         ("[1, 2]", "holds a list where settings (`name: value`) are expected"),
     ],

@@ -145,15 +145,15 @@ SENTENCES = {
     "another format": ({"format": 2}, "refused: config.json:\n- format: there is no '2'; there is 1"),
     "a size out of range": (
         {"model__width": 10**12},
-        "refused: config.json:\n- [model] width: input should be less than or equal to 8192",
+        "refused: config.json:\n- [model] width: must be at most 8192",
     ),
     "a vocabulary out of range": (
         {"vocabulary__source": 10**9},
-        "refused: config.json:\n- [vocabulary] source: input should be less than or equal to 1000000",
+        "refused: config.json:\n- [vocabulary] source: must be at most 1000000",
     ),
     "a size below one": (
         {"model__embedding": 0},
-        "refused: config.json:\n- [model] embedding: input should be greater than or equal to 1",
+        "refused: config.json:\n- [model] embedding: must be at least 1",
     ),
     "a task that is not the model's": (
         {"task": "classify"},
@@ -432,9 +432,7 @@ def test_a_refused_model_ends_a_command_with_code_4_and_a_missing_one_with_2(fol
     change_config(folder, model__width=0)
     found = invoke("look", str(folder), "I like snow")
     assert (found.returncode, found.stdout) == (4, "")
-    assert found.stderr == (
-        f"nungil: refused: {folder}/config.json:\n- [model] width: input should be greater than or equal to 1\n"
-    )
+    assert found.stderr == (f"nungil: refused: {folder}/config.json:\n- [model] width: must be at least 1\n")
     assert invoke("translate", str(tmp_path / "none")).returncode == 2
     assert invoke("classify", str(tmp_path)).returncode == 4
 

@@ -159,7 +159,7 @@ class Recipe(Settings):
         ),
         (
             {"kind": "classifier", "ngrams": {"longest": 9}},
-            ["[model.ngrams] longest: input should be less than or equal to 5"],
+            ["[model.ngrams] longest: must be at most 5"],
         ),
         ({"kind": "transfromer"}, ["[model] kind: there is no 'transfromer'; did you mean transformer?"]),
         ({"width": 4}, ["[model] kind: is missing; there is classifier, recurrent, transformer"]),

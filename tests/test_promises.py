@@ -256,7 +256,7 @@ def killed_and_resumed(folder, kills, seed):
         out = folder.with_name(f"{folder.name}-{kills}")
         shutil.copytree(folder, out)
         for _ in range(min(kills, draw.randint(1, 2 * FIFTHS))):
-            if (out / "README.md").exists():
+            if begun_update(out) == UPDATES:
                 break
             killed(out, draw)
             kills -= 1
@@ -264,9 +264,14 @@ def killed_and_resumed(folder, kills, seed):
         yield out
 
 
+def begun_update(out):
+    """The update that a run would go on after."""
+    return newest_update(out) if checkpoints(out / "checkpoints") else 0
+
+
 def killed(out, draw):
     """Go on with a run, and kill it, or one of its processes, somewhere in the fifth of it that comes then."""
-    first = newest_update(out) if checkpoints(out / "checkpoints") else 0
+    first = begun_update(out)
     with start("resume", out) as process:
         wait_for_update(process, min(UPDATES, first + draw.randint(1, UPDATES // FIFTHS)))
         try:

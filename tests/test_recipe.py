@@ -115,8 +115,8 @@ tokenizers: {size: 1000}
 """
     assert mistakes(tmp_path, text) == [
         "[data] sorce: no such setting; did you mean source?",
-        "[model] width: input should be greater than or equal to 2",
-        "[training] steps: input should be a valid integer, unable to parse string as an integer",
+        "[model] width: must be at least 2",
+        "[training] steps: a whole number is expected",
         "[training.schedule] shape: there is no 'cosin'; did you mean cosine?",
         "tokenizers: no such setting; did you mean tokenizer?",
     ]

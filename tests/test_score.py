@@ -388,7 +388,7 @@ CASES = [
     ),
     ("{model} --against {model}", 2, "{model} is compared with itself; --against takes another one, or the same where"),
     ("--hypotheses {made} --references {right} --beam 3", 2, "--beam and --length-penalty are for a model that"),
-    ("{model} --beam 101", 2, "nungil score:\n- beam: input should be less than or equal to 100"),
+    ("{model} --beam 101", 2, "nungil score:\n- beam: must be at most 100"),
     ("--hypotheses {made} --references {right} --against {made}", 2, "{made} is compared with itself; --against takes"),
     ("--hypotheses {made} --references {right} --against {model}", 2, "{model} is a model: it needs what it is to"),
     ("--hypotheses {made} --references {right} --to klingon", 2, "there is no language 'klingon'"),

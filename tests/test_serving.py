@@ -316,9 +316,20 @@ WRONG = {
         {"text": TEXT, "edits": [{"do": "delete", "word": "a"}, {"do": "<b>"}]},
         "edits[1].do: no such thing can be done; there is swap, delete, insert",
     ),
-    "a number for a text": ("translate", {"texts": [7]}, "texts[0]: input should be a valid string"),
-    "a text for a number": ("translate", {"texts": [TEXT], "beam": "5"}, "beam: input should be a valid integer"),
-    "no texts": ("translate", {"texts": []}, "texts: list should have at least 1 item after validation, not 0"),
+    "neither of two kinds": (
+        "translate",
+        {"texts": [TEXT], "prefix": 5},
+        "prefix: text is expected, or a list is expected",
+    ),
+    "nothing at all": ("look", {"text": ""}, "text: at least 1 characters are expected"),
+    "no object": (
+        "intervene",
+        {"text": TEXT, "changes": ["force"]},
+        "changes[0]: an object with names and values is expected",
+    ),
+    "a number for a text": ("translate", {"texts": [7]}, "texts[0]: text is expected"),
+    "a text for a number": ("translate", {"texts": [TEXT], "beam": "5"}, "beam: a whole number is expected"),
+    "no texts": ("translate", {"texts": []}, "texts: 0 of them, where at least 1 is expected"),
     "two ways of searching": (
         "translate",
         {"texts": [TEXT], "top_k": 3},
@@ -345,11 +356,11 @@ WRONG = {
     ),
     "a step below one": (
         *("intervene", {"text": TEXT, "changes": [{"do": "flatten", "step": 0}]}),
-        "changes[0].step: input should be greater than or equal to 1",
+        "changes[0].step: must be at least 1",
     ),
     "a row of one's own at a step below one": (
         *("intervene", {"text": TEXT, "changes": [{"do": "set", "step": 0, "weights": [1.0]}]}),
-        "changes[0].step: input should be greater than or equal to 1",
+        "changes[0].step: must be at least 1",
     ),
     "a word that is not there": (
         *("intervene", {"text": TEXT, "edits": [{"do": "delete", "word": "shop"}]}),

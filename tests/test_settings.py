@@ -64,10 +64,10 @@ def test_names_every_mistake_at_once_and_suggests_the_cure(recipe):
     )
     assert mistakes_in(recipe(text)) == [
         "unit: there is no 'wrod'; did you mean word?",
-        "[decode] beam_size: input should be a valid integer, unable to parse string as an integer",
+        "[decode] beam_size: a whole number is expected",
         "[decode] beam: no such setting; did you mean beam_size?",
         "[decode] lenght_penalty: no such setting; did you mean length_penalty?",
-        "[other] length_penalty: input should be greater than or equal to 0",
+        "[other] length_penalty: must be at least 0",
         "sed: no such setting; did you mean seed?",
     ]
 
@@ -91,7 +91,7 @@ def test_what_is_not_near_anything_is_shown_what_there_is(recipe):
         ('{"seed": NaN}', "r.json", "NaN is not a finite number"),
         ("- 1\n- 2\n", "r.yaml", "holds a list where settings (`name: value`) are expected"),
         ("word", "r.yaml", "holds text where settings (`name: value`) are expected"),
-        ("decode: {length_penalty: .inf}", "r.yaml", "[decode] length_penalty: input should be a finite number"),
+        ("decode: {length_penalty: .inf}", "r.yaml", "[decode] length_penalty: a finite number is expected"),
         ("[" * 100_000, "r.json", "nested too deeply to be meant"),
         ("seed: 1\nunit: word\nseed: 2\n", "r.yaml", "line 3, column 1: not YAML: seed is given twice"),
         ('{"seed": 1, "seed": 2}', "r.json", "seed: is given twice"),
@@ -155,7 +155,7 @@ class Drawing(Settings):
     [
         ({"kind": "round", "raduis": 3}, "[{}] raduis: no such setting; did you mean radius?"),
         ({"kind": "square", "raduis": 3}, "[{}] raduis: no such setting; there is kind, looks, side"),
-        ({"kind": "square", "side": 0}, "[{}] side: input should be greater than or equal to 1"),
+        ({"kind": "square", "side": 0}, "[{}] side: must be at least 1"),
         ({"kind": "square", "looks": "rond"}, "[{}] looks: there is no 'rond'; did you mean round?"),
         ({"kind": "round", "edge": {"beam": 2}}, "[{}.edge] beam: no such setting; did you mean beam_size?"),
         ({"kind": "round", "radius": 0}, "{section}{name}: radius 0 is a point; choose a larger one"),

@@ -581,7 +581,7 @@ REFUSED = {
     "no steps": (
         ["--train", "pairs.tsv", "--steps", "0"],
         2,
-        "command line:\n- [training] steps: input should be greater than or equal to 1",
+        "command line:\n- [training] steps: must be at least 1",
     ),
     "no such recipe": (["none.yaml"], 3, "none.yaml: there is no such file"),
     "data in the place of a recipe": (

@@ -116,8 +116,8 @@ def test_translations_begin_with_a_prefix(model, article):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--beam", "1", "--longest", "1000000000000"], "longest: input should be less than or equal to 100000"),
-        (["--sample", "--temperature", "1e-45"], "temperature: input should be greater than or equal to 0.000001"),
+        (["--beam", "1", "--longest", "1000000000000"], "longest: must be at most 100000"),
+        (["--sample", "--temperature", "1e-45"], "temperature: must be at least 1e-06"),
         (["--seed", "3"], "seed: only for drawing; add sample"),
         (["--sample", "--beam", "4"], "beam: only for searching; leave out sample"),
     ],

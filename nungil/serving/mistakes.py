@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 
 from nungil.errors import did_you_mean
 from nungil.serving.refusal import Mistake, RefusedError
+from nungil.settings import in_words
 
 DOINGS = {  # what `do` may be, by the list that it stands in
     "changes": ("force", "move", "zero", "flatten", "permute", "set"),
@@ -18,8 +19,11 @@ BODY = "the body"
 
 
 def refusal_of(error: RequestValidationError, known: Sequence[str] = ()) -> RefusedError:
-    """Every mistake of a request at once."""
-    found = [_mistake(detail, known) for detail in error.errors()]
+    """Every mistake of a request at once. What may be one thing or another is told of as one."""
+    told: dict[str, list[str]] = {}
+    for one in (_mistake(detail, known) for detail in error.errors()):
+        told.setdefault(one.where, []).append(one.what)
+    found = [Mistake(where=where, what=", or ".join(whats)) for where, whats in told.items()]
     first = f"{found[0].where}: {found[0].what}"
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return RefusedError(422, first + more, found)
@@ -40,8 +44,7 @@ def _mistake(detail: dict[str, Any], known: Sequence[str]) -> Mistake:
     if what.startswith("union_tag"):
         wrong = "is missing" if what == "union_tag_not_found" else "no such thing can be done"
         return Mistake(where=f"{where}.do", what=f"{wrong}; there is {', '.join(DOINGS[str(place[0])])}")
-    message = str(detail["msg"]).removeprefix("Value error, ")
-    return Mistake(where=where, what=message[:1].lower() + message[1:])
+    return Mistake(where=where, what=in_words(what, detail.get("ctx", {}), str(detail["msg"])))
 
 
 def _where(place: Sequence[int | str]) -> str:
