@@ -9,7 +9,7 @@ INSTALLED := $(VENV)/.installed
 help:
 	@echo "make demo     train a translator and see where it looks: two minutes"
 	@echo "make test     every test"
-	@echo "make soak     kill training runs 450 times at random moments: an hour and a half"
+	@echo "make soak     kill training runs 450 times at random moments: three quarters of an hour"
 	@echo "make quick    the fast tests, some minutes"
 	@echo "make check    lint, format, types, import direction, file map"
 	@echo "make bench    the benchmarks, with ratios"
