@@ -1,5 +1,6 @@
 """The model folder: what goes out comes back byte by byte, and whatever does not fit is refused in a sentence."""
 
+import errno
 import hashlib
 import json
 import os
@@ -286,6 +287,14 @@ def test_a_zip_named_like_weights_is_refused(folder):
     torch.save({"output.bias": torch.zeros(11)}, folder / "model.safetensors")
     assert zipfile.is_zipfile(folder / "model.safetensors")
     assert refusal(folder).startswith(PICKLED)
+
+
+def test_weights_that_cannot_be_read_are_named(folder, monkeypatch):
+    def unreadable(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("nungil.model.folder.safe_open", unreadable)
+    assert refusal(folder) == "model.safetensors: cannot be read: Permission denied"
 
 
 def test_a_file_that_was_cut_off(folder):

@@ -321,7 +321,7 @@ WRONG = {
         {"texts": [TEXT], "prefix": 5},
         "prefix: text is expected, or a list is expected",
     ),
-    "nothing at all": ("look", {"text": ""}, "text: at least 1 characters are expected"),
+    "nothing at all": ("look", {"text": ""}, "text: text of a length of at least 1 is expected"),
     "no object": (
         "intervene",
         {"text": TEXT, "changes": ["force"]},

@@ -216,7 +216,9 @@ def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
             weights = {name: file.get_tensor(name) for name in found}
     except NungilError as error:
         raise error if isinstance(error, CheckpointError) else CheckpointError(f"{path.parent}: {error}") from None
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except SafetensorError as error:
         raise CheckpointError(f"{path}: not a whole safetensors file: {_guess(path)} ({error})") from None
     for name, tensor in weights.items():
         if not bool(torch.isfinite(tensor).all()):
