@@ -8,7 +8,8 @@ every contestant trains anew, in a process of its own; speed is target tokens a 
 after the first few updates and without validation. Then each trains for --quality updates, and its validation loss is
 compared (0: leave that out). The share of peak is what nungil's model must multiply, against the fastest product of two
 matrices measured between the rounds, of the precision that nungil chose. The peers compute in float32, as they do by
-default; nungil chooses for itself, unless --precision says otherwise.
+default; nungil chooses for itself, unless --precision says otherwise. It is read twice: as one process with all
+threads, and with `--processes`, one for each thread.
 """
 
 import argparse
@@ -63,7 +64,8 @@ MARKS: Marks = "eos"  # JoeyNMT's way of marking a source; Eole reads it without
 FEW = 20  # validation pairs of a run whose validation is of no interest
 WARM_UP = 5  # updates that are not counted
 PEERS = {"transformer": ("eole", "joeynmt"), "lstm": ("eole",)}
-NAMES = {"nungil": "nungil", "eole": "Eole 0.6.4", "joeynmt": "JoeyNMT 2.3.0"}
+OURS = ("nungil", "nungil-processes")
+NAMES = {"nungil": "nungil", "nungil-processes": "in processes", "eole": "Eole 0.6.4", "joeynmt": "JoeyNMT 2.3.0"}
 ABOUT = {
     "transformer": "Transformer, 3 + 3 layers, width 256, feed-forward 1,024, 4 heads, pre-norm, embeddings all tied.",
     "lstm": "LSTM, embeddings 256, states 512, bidirectional encoder, general attention, nothing tied;\n"
@@ -208,7 +210,7 @@ def recipe_of(model: str, train: list[Path], valid: list[Path], steps: int, **tr
 
 def compare_speed(bench: Bench, model: str, counted: int, rounds: int) -> None:
     """All contestants in turn, a few times."""
-    contestants = ("nungil", *PEERS[model])
+    contestants = (*OURS, *PEERS[model])
     print(f"\n{ABOUT[model]}\nTarget tokens a second, {counted} updates after {WARM_UP}:", flush=True)
     speeds: dict[str, list[float]] = {name: [] for name in contestants}
     last: dict[str, Result] = {}
@@ -220,22 +222,27 @@ def compare_speed(bench: Bench, model: str, counted: int, rounds: int) -> None:
             speeds[name].append(last[name].speed(WARM_UP))
         told = ", ".join(f"{NAMES[name]} {speeds[name][-1]:,.0f}" for name in contestants)
         print(f"  round {number + 1}: {told}", flush=True)
-    print(f"{'':>14} {'parameters':>11} {'tokens/update':>14} {'tokens/s':>9}   nungil is × as fast")
+    heads = f"{'parameters':>11} {'tokens/update':>14} {'tokens/s':>9}   {'nungil is × as fast':<20} in processes"
+    print(f"{'':>14} {heads}")
     for name, result in last.items():
         tokens, speed = statistics.mean(result.tokens[WARM_UP:]), statistics.median(speeds[name])
-        ratios = [ours / theirs for ours, theirs in zip(speeds["nungil"], speeds[name], strict=True)]
-        cell = "" if name == "nungil" else spread(ratios)
-        print(f"{NAMES[name]:>14} {result.parameters:>11,} {tokens:>14,.0f} {speed:>9,.0f}   {cell}")
+        cells = [] if name in OURS else [f"{spread(ratios(speeds[ours], speeds[name])):<20}" for ours in OURS]
+        print(f"{NAMES[name]:>14} {result.parameters:>11,} {tokens:>14,.0f} {speed:>9,.0f}   {' '.join(cells)}")
     work = operations(bench, model)
-    shares = spread([100 * speed * work / peak for speed in speeds["nungil"]], "%")
+    one, many = (spread([100 * speed * work / peak for speed in speeds[ours]], "%") for ours in OURS)
     best = f"{peak / 1e9:,.0f} GFLOP/s in {bench.precision}"
-    print(f"Share of peak: {shares} of {best}; {work / 1e6:,.1f} MFLOP a target token", flush=True)
+    print(f"Share of peak: {one}, in processes {many}, of {best}; {work / 1e6:,.1f} MFLOP a target token", flush=True)
+
+
+def ratios(ours: list[float], theirs: list[float]) -> list[float]:
+    """How many times as fast we were, round by round."""
+    return [one / other for one, other in zip(ours, theirs, strict=True)]
 
 
 def compare_quality(bench: Bench, model: str, steps: int) -> None:
     """The validation loss after as many updates."""
     print(f"Validation loss after {steps} updates, cross-entropy a target token, without smoothing:", flush=True)
-    for name in ("nungil", *PEERS[model]):
+    for name in (*OURS, *PEERS[model]):
         result = train(bench, name, model, steps, validates=True)
         seen = sum(result.tokens)
         print(f"{NAMES[name]:>14} {result.loss:>7.3f}   after {seen:>9,} target tokens", flush=True)
@@ -245,8 +252,8 @@ def train(bench: Bench, name: str, model: str, steps: int, validates: bool = Fal
     """One run of one contestant; it must have had the same tokens as all others."""
     with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
         job = Job(model, steps, validates, Path(folder))
-        if name == "nungil":
-            result = run_nungil(bench, job)
+        if name in OURS:
+            result = run_nungil(bench, job, processes=1 if name == "nungil" else bench.threads)
         else:
             result = run_peer(name, bench.pythons[name], job, bench.texts, bench.threads)
     _, target = bench.lengths
@@ -258,11 +265,11 @@ def train(bench: Bench, name: str, model: str, steps: int, validates: bool = Fal
     return result
 
 
-def run_nungil(bench: Bench, job: Job) -> Result:
+def run_nungil(bench: Bench, job: Job, processes: int) -> Result:
     """`nungil train`. Its metrics.jsonl has the speed so far of each update; the order tells the tokens."""
     valid = bench.files["valid" if job.validates else "few"]
     given, out = job.folder / "recipe.json", job.folder / "run"
-    chosen = {"threads": bench.threads, "precision": bench.precision}
+    chosen = {"threads": bench.threads // processes, "processes": processes, "precision": bench.precision}
     given.write_text(json.dumps(recipe_of(job.model, bench.files["train"], valid, job.updates, **chosen)))
     command = [sys.executable, "-m", "nungil", "train", str(given), "--out", str(out)]
     run(command, job.folder / "log.txt", bench.threads)
