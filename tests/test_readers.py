@@ -166,6 +166,16 @@ DECISIONS = [
         "원문,번역문\nsnow,눈\n",
         "CSV with a header; source from column 1 (원문), target from column 2 (번역문)",
     ),
+    (
+        "a.csv",
+        "sep=;\nsnow, white;눈\nroad;길\n",
+        "CSV without a header; source from column 1, target from column 2",
+    ),
+    (
+        "a.csv",
+        "sep=|\nen|ko\nsnow|눈\n",
+        "CSV with a header; source from column 1 (en), target from column 2 (ko)",
+    ),
     ("a.csv", 'src,tgt\n"a, b",c\n', "CSV with a header; source from column 1 (src), target from column 2 (tgt)"),
     ("a.jsonl", '{"id": 1, "en": "snow", "ko": "눈"}\n', 'JSONL; source from "en", target from "ko"'),
     (
@@ -218,6 +228,25 @@ def test_columns_are_chosen_by_name_or_number(tmp_path):
     assert plain(read_pairs([lines], settings(columns=("z", "x")))) == [("", "1")]
 
 
+@pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "sep=; "])
+def test_the_line_that_tells_excel_the_separator_is_no_record(tmp_path, first):
+    path = written(tmp_path, "a.csv", f'{first}\r\nen;ko\r\n"snow; ice";눈\r\n')
+    assert list(read_pairs([path])) == [Pair("snow; ice", "눈", str(path), 3)]
+
+
+@pytest.mark.parametrize("spelled", ["\t", r"\t"])
+def test_excel_is_told_of_tabs_too_whatever_the_ending(tmp_path, spelled):
+    path = written(tmp_path, "a.tsv", f'sep={spelled}\nen\tko\n"a ""b"""\tc\n')
+    assert plain(read_pairs([path])) == [('a "b"', "c")]
+
+
+def test_a_sentence_about_a_separator_is_a_sentence(tmp_path):
+    sides = [written(tmp_path, f"a.{side}", "sep=;\nsnow\n") for side in ("en", "ko")]
+    assert plain(read_pairs(sides)) == [("sep=;", "sep=;"), ("snow", "snow")]
+    path = written(tmp_path, "a.csv", "en,ko\nsep=;,sep=;\n")
+    assert plain(read_pairs([path])) == [("sep=;", "sep=;")]
+
+
 def test_folders_and_globs_are_read_in_sorted_order(tmp_path):
     for name in ("b", "a", "c"):
         written(tmp_path, f"{name}.tsv", f"{name}\t{name}!\n")
@@ -254,6 +283,9 @@ MISTAKES = [
         {"columns": ("1", "3")},
         "a.tsv:3: 2 columns where 3 are needed (separated by tab)",
     ),
+    ("a.csv", "sep=;\n", {}, "a.csv: there is no row in it"),
+    ("a.csv", "sep=;\nen;ko\na;b\nc\n", {}, "a.csv:4: 1 column where 2 are needed (separated by semicolon)"),
+    ("a.csv", "sep=|\nen|ko\na|b\nc\n", {}, "a.csv:4: 1 column where 2 are needed (separated by |)"),
     ("a.csv", "a\nb\n", {}, "a.csv: one column only; a text needs its translation or its label beside it"),
     ("a.tsv", "a\tb\n", {"columns": ("1", "3")}, "a.tsv: there is no column 3; the table has 2"),
     ("a.tsv", "en\tko\na\tb\n", {"columns": ("en", "koo")}, "a.tsv: there is no column 'koo'; did you mean ko?"),

@@ -110,6 +110,8 @@ def _look_into_table(path: Path, head: list[str], source: Source, settings: Corp
         rows = [fields for _, fields in islice(csv_records(path, delimiter, settings.encoding), HEAD_LINES)]
     else:
         rows = [line.split("\t") for line in head]
+    if not rows:
+        raise CorpusError(f"{path}: there is no row in it")
     header = settings.header if settings.header is not None else _shows_header(rows, settings.columns)
     names = tuple(rows[0]) if header else ()
     task, columns = choose_columns(

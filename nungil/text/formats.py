@@ -8,6 +8,7 @@ from typing import Literal
 from nungil.errors import CorpusError
 from nungil.text.declared import width_of
 from nungil.text.elements import root_of
+from nungil.text.readers.csv import told_delimiter
 from nungil.text.readers.fasttext import MARK
 from nungil.text.source import Format
 
@@ -32,6 +33,8 @@ def tell_shape(path: Path, lines: list[str]) -> Shape:
     if _is_object(filled[0]):
         return "jsonl"
     ending = _ending(path)
+    if ENDINGS.get(ending) in ("tsv", "csv") and told_delimiter(lines) is not None:
+        return "csv"
     if ending == ".json":
         raise CorpusError(f"{path}:1: not JSON Lines; one object per line is expected")
     if ENDINGS.get(ending) == "tsv" and not any("\t" in line for line in filled):

@@ -1,7 +1,9 @@
 """Quoted CSV: commas, semicolons or tabs between fields, and anything inside quotes, line ends too."""
 
 import csv
+import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from nungil.errors import CorpusError
@@ -10,6 +12,7 @@ from nungil.text.readers.tsv import too_few
 from nungil.text.source import Rows, Source
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+SEPARATOR_LINE = re.compile(r"""(?i)"?sep=(\\t|\t|[^\w\s"])"? *""")  # which Excel reads, and writes for itself
 
 
 def read_csv(source: Source) -> Rows:
@@ -17,18 +20,18 @@ def read_csv(source: Source) -> Rows:
     (path,) = source.files
     name, (first, second) = str(path), source.columns
     needed = max(first, second) + 1
-    rows = csv_records(path, source.delimiter, source.encoding)
+    separator = DELIMITERS.get(source.delimiter, source.delimiter)
     width = 0
-    for line, fields in rows:
+    for number, (line, fields) in enumerate(csv_records(path, source.delimiter, source.encoding)):
         width = width or len(fields)
         if len(fields) > width:
-            raise too_many(name, line, len(fields), width, DELIMITERS[source.delimiter])
-        if line == 1 and source.header:
+            raise too_many(name, line, len(fields), width, separator)
+        if number == 0 and source.header:
             continue
         if len(fields) >= needed:
             yield fields[first], fields[second], name, line
         elif fields:
-            raise too_few(name, line, len(fields), needed, DELIMITERS[source.delimiter])
+            raise too_few(name, line, len(fields), needed, separator)
         else:
             yield "", "", name, line
 
@@ -42,11 +45,13 @@ def too_many(name: str, line: int, found: int, width: int, separator: str) -> Co
 
 
 def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record and the line it begins in."""
-    lines = (text + "\n" for text in read_lines(path, encoding))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    """Every record and the line it begins in; the line that tells Excel the separator is none."""
+    lines = read_lines(path, encoding)
+    first = list(islice(lines, 1))
+    told = told_delimiter(first) is not None
+    reader = csv.reader((text + "\n" for text in chain(first[told:], lines)), delimiter=delimiter, strict=True)
     while True:
-        line = reader.line_num + 1
+        line = reader.line_num + 1 + told
         try:
             yield line, next(reader)
         except StopIteration:
@@ -65,9 +70,15 @@ def _reason(message: str) -> str:
     return f"not CSV: {message}"
 
 
+def told_delimiter(lines: list[str]) -> str | None:
+    """The separator that the first line tells Excel, as `sep=;`, or None."""
+    found = SEPARATOR_LINE.fullmatch(lines[0]) if lines else None
+    return found and found[1].replace(r"\t", "\t")
+
+
 def sniff_delimiter(lines: list[str]) -> str:
-    """The separator that gives most records the same number of columns, at least two; a comma when none does."""
-    return max(DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
+    """The separator that the first line tells; else that which makes most records equally wide; else a comma."""
+    return told_delimiter(lines) or max(DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
 
 
 def _regularity(lines: list[str], delimiter: str) -> tuple[float, int]:
