@@ -247,6 +247,62 @@ def test_a_sentence_about_a_separator_is_a_sentence(tmp_path):
     assert plain(read_pairs([path])) == [("sep=;", "sep=;")]
 
 
+QUOTED = [('he said ""no""', "아니"), ("", "눈"), ("a\ttab", "길"), ("two\nlines", "줄"), ("", "")]
+
+
+def in_quotes(rows, end="\n"):
+    return end.join("\t".join(f'"{text}"' if text else "" for text in row) for row in rows) + end
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_tsv_with_every_field_in_quotes_is_read_without_them(tmp_path, end):
+    path = written(tmp_path, "a.tsv", in_quotes([("en", "ko"), *QUOTED], end))
+    assert plain(read_pairs([path])) == [
+        ('he said "no"', "아니"),
+        ("", "눈"),
+        ("a\ttab", "길"),
+        ("two\nlines", "줄"),
+        ("", ""),
+    ]
+    assert open_corpus([path]).describe() == [
+        f"{path}: TSV whose quotes around fields are no text (--format tsv keeps them), with a header; "
+        "source from column 1 (en), target from column 2 (ko)"
+    ]
+    kept = read_pairs([path], settings(format="tsv", columns=("1", "2"), header=False))
+    assert next(kept)[:2] == ('"en"', '"ko"')
+
+
+def test_numbers_beside_texts_in_quotes_need_none(tmp_path):
+    path = written(tmp_path, "a.tsv", '"text"\t"label"\n"good"\t1\n"bad"\t-0.5\n')
+    assert plain(read_labelled([path])) == [("good", "1"), ("bad", "-0.5")]
+
+
+def test_a_record_in_quotes_may_go_on_beyond_what_is_looked_at(tmp_path):
+    rows = [(f"snow {number}", "눈") for number in range(998)] + [("two\nlines\nand a third", "줄"), ("end", "끝")]
+    path = written(tmp_path, "a.tsv", in_quotes(rows))
+    assert plain(read_pairs([path], settings(columns=("1", "2")))) == rows
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '"Go," he said\t가',
+        '"Go"\tgo',
+        'Go\t"가"',
+        '"a" and "b"\t"c"',
+        '"Go\t가"',
+        '"Go\t"가',
+        '""Go""\t"가"',
+        '"Go\t가',
+    ],
+)
+@pytest.mark.parametrize("others", ['"snow"\t"눈"\n', "snow\t눈\n"])
+def test_one_field_that_is_not_in_quotes_makes_all_quotes_text(tmp_path, odd, others):
+    path = written(tmp_path, "a.tsv", f"{others}{odd}\n{others}")
+    exact = settings(columns=("1", "2"), task="translate")
+    assert plain(read_pairs([path], exact))[1] == tuple(odd.split("\t"))
+
+
 def test_folders_and_globs_are_read_in_sorted_order(tmp_path):
     for name in ("b", "a", "c"):
         written(tmp_path, f"{name}.tsv", f"{name}\t{name}!\n")

@@ -12,7 +12,7 @@ from nungil.text.files import HEAD_LINES, first_bytes, is_encoding, read_head
 from nungil.text.formats import tell_shape, tell_units
 from nungil.text.languages import read_tag, tag_of
 from nungil.text.readers import UNIT_READERS
-from nungil.text.readers.csv import csv_records, sniff_delimiter
+from nungil.text.readers.csv import csv_records, is_quoted_tsv, sniff_delimiter
 from nungil.text.readers.folder import label_folders
 from nungil.text.readers.jsonl import flat_keys, json_records
 from nungil.text.source import UNITS, CorpusSettings, Format, Source, Task
@@ -79,6 +79,8 @@ def look_into(path: Path, settings: CorpusSettings) -> tuple[Task, Source] | Non
         return "classify", Source((path,), "fasttext", settings.encoding)
     if shape == "jsonl":
         return _look_into_jsonl(path, settings)
+    if settings.format is None and shape == "tsv" and is_quoted_tsv(head):
+        shape = "csv"
     return _look_into_table(path, head, Source((path,), shape, settings.encoding), settings)
 
 

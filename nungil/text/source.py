@@ -62,7 +62,12 @@ class Source:
             return f"{self.name}: a folder per label, a document per file"
         parts = [f"{end} from {self._column(place)}" for place, end in enumerate(ends)]
         header = "" if self.format in ("jsonl", *UNITS) else " with a header" if self.header else " without a header"
-        return f"{self.name}: {self.format.upper()}{header}; {', '.join(parts)}"
+        return f"{self.name}: {self._kind()}{header}; {', '.join(parts)}"
+
+    def _kind(self) -> str:
+        if self.format == "csv" and self.delimiter == "\t":
+            return "TSV whose quotes around fields are no text (--format tsv keeps them),"
+        return self.format.upper()
 
     def _column(self, place: int) -> str:
         name, number = self.names[place], self.columns[place] + 1

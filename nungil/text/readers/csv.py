@@ -7,12 +7,17 @@ from itertools import chain, islice
 from pathlib import Path
 
 from nungil.errors import CorpusError
-from nungil.text.files import read_lines
+from nungil.text.files import HEAD_LINES, read_lines
 from nungil.text.readers.tsv import too_few
 from nungil.text.source import Rows, Source
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SEPARATOR_LINE = re.compile(r"""(?i)"?sep=(\\t|\t|[^\w\s"])"? *""")  # which Excel reads, and writes for itself
+
+# A field in quotes, those inside it doubled; what is empty or a number may go without, but not all of a record.
+FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[-+]?\d*+(?:\.\d++)?+)'
+QUOTED_RECORDS = re.compile(rf'(?:(?=[^"\n]*+"|\t*+\n){FIELD}(?:\t{FIELD})*+\n)++')
+UNFINISHED = 20  # lines of a record that may go on beyond those that are looked at
 
 
 def read_csv(source: Source) -> Rows:
@@ -78,7 +83,25 @@ def told_delimiter(lines: list[str]) -> str | None:
 
 def sniff_delimiter(lines: list[str]) -> str:
     """The separator that the first line tells; else that which makes most records equally wide; else a comma."""
+    if is_quoted_tsv(lines):
+        return "\t"
     return told_delimiter(lines) or max(DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
+
+
+def is_quoted_tsv(lines: list[str]) -> bool:
+    """Whether every text of these first lines stands in quotes, between tabs, in records of one width.
+
+    One that does not, and quotes may be text, as in most TSV: then none is taken off.
+    """
+    if not lines or '"' not in lines[0]:
+        return False
+    text = "\n".join(lines) + "\n"
+    found = QUOTED_RECORDS.match(text)
+    allowed = UNFINISHED if len(lines) == HEAD_LINES else 0
+    if found is None or text.count("\n", found.end()) > allowed:
+        return False
+    share, _ = _regularity(found[0].split("\n")[:-1], "\t")
+    return share == 1
 
 
 def _regularity(lines: list[str], delimiter: str) -> tuple[float, int]:
