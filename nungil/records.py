@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+LACKS = 'no "'  # how the reason begins to withhold a record that lacks one of its texts: `no "ko"`
+
 
 class Pair(NamedTuple):
     """A sentence and its translation, and where they stand (line 0: nowhere)."""
@@ -47,3 +49,4 @@ class Labelled(NamedTuple):
     label: str
     file: str = ""
     line: int = 0
+    withheld: str = ""  # as of a pair

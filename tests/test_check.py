@@ -243,6 +243,22 @@ def test_labels_are_counted_and_compared_with_the_held_out_sets(tmp_path):
     assert "the validation set has labels that train has not: 2" in found["warnings"]
 
 
+def test_objects_that_lack_a_key_are_left_out_and_named_with_their_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    lines = [f'{{"text": "snow {n}", "label": "{n % 2}"}}' for n in range(40)]
+    lines[3], lines[7], lines[9] = '{"text": "sky"}', '{"text": "sea", "label": null}', '{"label": "1"}'
+    path.write_text("\n".join(lines))
+    code, out, _ = check(path, "--rejected", tmp_path / "d.tsv")
+    assert code == 0
+    assert out.startswith('40 texts read, 37 left by cleaning.\nIt would drop 3: no "label" 2, no "text" 1.\n')
+    assert f'\n  2 × no "label": {path}, lines 4, 8\n  1 × no "text": {path}, line 10\n' in out
+    assert (tmp_path / "d.tsv").read_text().splitlines()[1:] == [
+        f'no "label"\t{path}\t4\tsky\t',
+        f'no "label"\t{path}\t8\tsea\t',
+        f'no "text"\t{path}\t10\t\t1',
+    ]
+
+
 def test_labels_that_people_take_for_one_are_named(tmp_path):
     rows = [f"good {n}\t{label}\n" for n in range(20) for label in ("fine", "Fine", "bad", "FINE")]
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(rows))

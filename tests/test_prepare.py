@@ -1,6 +1,7 @@
 """From a user's files to all that training needs: sizes, leaks, languages, memory, and every refusal as it is read."""
 
 import gzip
+import json
 import subprocess
 import sys
 import tracemalloc
@@ -231,6 +232,14 @@ def test_records_are_not_held_in_memory(tmp_path, monkeypatch):
 
     small, large = peak(1_000), peak(4_000)
     assert (large - small) / 3_000 < 150  # bytes a record, for keys and groups; the texts alone would be 550
+
+
+def test_objects_that_lack_a_key_are_told_with_their_lines(tmp_path):
+    lines = [json.dumps({"en": english, "ko": korean}) for english, korean in PAIRS[:40]]
+    lines[4], lines[6] = '{"en": "snow"}', '{"en": "snow", "ko": null}'
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    prepared = run(tmp_path, train=str(tmp_path / "a.jsonl"))
+    assert 'Cleaning left 38 of 40 pairs: no "ko" 2 (a.jsonl, lines 5, 7).' in said(prepared, tmp_path)
 
 
 # Languages

@@ -247,6 +247,20 @@ def test_a_sentence_about_a_separator_is_a_sentence(tmp_path):
     assert plain(read_pairs([path])) == [("sep=;", "sep=;")]
 
 
+def test_an_object_without_the_key_or_with_null_is_a_record_that_lacks_it(tmp_path):
+    lines = ['{"en": "a", "ko": "b"}', '{"en": "c"}', "{}", '{"en": null, "ko": "d"}', '{"en": "", "ko": "e"}']
+    path = written(tmp_path, "a.jsonl", "\n".join(lines))
+    assert [(*pair[:2], *pair[3:]) for pair in read_pairs([path])] == [
+        ("a", "b", 1, ""),
+        ("c", "", 2, 'no "ko"'),
+        ("", "", 3, 'no "en"'),
+        ("", "d", 4, 'no "en"'),
+        ("", "e", 5, ""),
+    ]
+    inside = written(tmp_path, "b.jsonl", '{"translation": {"en": "a", "ko": "b"}}\n{"translation": null}\n')
+    assert [pair.withheld for pair in read_pairs([inside])] == ["", 'no "translation.en"']
+
+
 QUOTED = [('he said ""no""', "아니"), ("", "눈"), ("a\ttab", "길"), ("two\nlines", "줄"), ("", "")]
 
 
@@ -377,7 +391,12 @@ MISTAKES = [
         {},
         'a.jsonl:2: one object per line is expected, as in {"source": "…", "target": "…"}',
     ),
-    ("a.jsonl", '{"en": "a", "ko": "b"}\n{"en": "a"}\n', {}, 'a.jsonl:2: no key "ko"; there is en'),
+    (
+        "a.jsonl",
+        '{"en": "a", "ko": "b"}\n{"en": "a"}\n',
+        {"columns": ("en", "koo")},
+        "a.jsonl: there is no column 'koo'; did you mean ko?",
+    ),
     ("a.jsonl", '{"en": "a", "ko": "b"}\n{"en": "a", "ko": ["b"]}\n', {}, 'a.jsonl:2: "ko" holds a list, not text'),
     (
         "a.jsonl",

@@ -146,8 +146,9 @@ def name_of(corpus: Corpus) -> str:
 
 
 def reasons(tally: Tally) -> str:
-    """`length ratio 2, duplicate 1`: why records were dropped, the commonest reason first."""
-    return ", ".join(f"{reason} {count:,}" for reason, count in tally.dropped.most_common())
+    """`length ratio 2, no "ko" 1 (a.jsonl, line 7)`: why records were dropped, the commonest reason first."""
+    where = {reason: f" ({finding.where()})" for reason, finding in tally.lacking.items()}
+    return ", ".join(f"{reason} {count:,}{where.get(reason, '')}" for reason, count in tally.dropped.most_common())
 
 
 def _read_held_out(name: str, corpus: Corpus, sets: Sets[Record], places: FirstPlaces) -> HeldOut:

@@ -10,12 +10,13 @@ from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.cleaning import CleaningSettings, HeldOut, Tally, clean_labelled, clean_pairs, hold_out
 from nungil.text.corpus import Corpus
+from nungil.text.finding import SHOWN
 from nungil.text.opened import open_sets
 from nungil.text.outlook import outlook
 from nungil.text.readers import read_rows
 from nungil.text.source import CorpusSettings, Rows, Task
 from nungil.text.split import LEAST
-from nungil.text.survey import MOST_LABELS, OTHER, SHOWN, Survey, survey
+from nungil.text.survey import MOST_LABELS, OTHER, Survey, survey
 
 Reject = Callable[[str, Pair | Labelled], None]
 FEW = 1_000  # records; below it a model learns by heart
@@ -156,6 +157,9 @@ def _drops(tally: Tally, held_out: dict[str, Tally]) -> Iterator[str]:
     dropped = tally.dropped.total()
     if dropped > MANY_DROPPED * tally.read:
         yield f"cleaning would drop {dropped:,} of {tally.read:,} ({dropped / tally.read:.0%})"
+    for one in (tally, *held_out.values()):
+        for reason, finding in one.lacking.items():
+            yield f"{finding.count:,} × {reason}: {finding.where()}"
     for reason, count in tally.dropped.items():
         if reason.startswith("in the "):
             yield f"{count:,} of train also stand {reason}, and would be dropped from train"

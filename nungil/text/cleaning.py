@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from nungil.records import Labelled, Pair
+from nungil.records import LACKS, Labelled, Pair
 from nungil.settings import Settings
+from nungil.text.finding import Finding
 from nungil.text.seen import Hashes, Seen
 from nungil.text.tidy import repairs, tidy
 
@@ -40,7 +41,7 @@ class CleaningSettings(Settings):
     drop_duplicates: bool = Field(True, description="Keep only the first of exactly equal records.")
     drop_copies: bool = Field(False, description="Drop pairs whose target is their source; names and code often are.")
     drop_withheld: bool = Field(
-        True, description="Drop pairs that their own file does not vouch for: fuzzy, not yet translated, not to be."
+        True, description="Drop what its own file does not vouch for: fuzzy, not yet translated, not to be, or lacking."
     )
     drop_held_out: bool = Field(True, description="Drop records of train that stand in the validation or test set.")
 
@@ -53,6 +54,7 @@ class Tally:
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
+    lacking: dict[str, Finding] = field(default_factory=dict)  # of those dropped, by reason: they should not be there
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; `asdict` makes nonsense of a Counter."""
@@ -128,6 +130,8 @@ def _reason_of_pair(pair: Pair, settings: CleaningSettings) -> str | None:
 
 
 def _reason_of_text(text: Labelled, settings: CleaningSettings) -> str | None:
+    if text.withheld and settings.drop_withheld:
+        return text.withheld
     return text_fault(text.text, text.label, settings)
 
 
@@ -209,7 +213,10 @@ class _Sieve(Generic[Record]):
         for record, reason in zip(tidied, reasons, strict=True):
             if reason is None:
                 yield record
-            elif self.rejected is not None:
+                continue
+            if reason.startswith(LACKS):
+                tally.lacking.setdefault(reason, Finding()).add(record)
+            if self.rejected is not None:
                 self.rejected(reason, record)
 
 

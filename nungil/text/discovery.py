@@ -14,7 +14,7 @@ from nungil.text.languages import read_tag, tag_of
 from nungil.text.readers import UNIT_READERS
 from nungil.text.readers.csv import csv_records, is_quoted_tsv, sniff_delimiter
 from nungil.text.readers.folder import label_folders
-from nungil.text.readers.jsonl import flat_keys, json_records
+from nungil.text.readers.jsonl import flat_keys, json_records, value_of
 from nungil.text.source import UNITS, CorpusSettings, Format, Source, Task
 from nungil.text.table import Table, choose_columns, has_header
 from nungil.text.units import Found, choose_two, languages_in
@@ -132,17 +132,14 @@ def _look_into_jsonl(path: Path, settings: CorpusSettings) -> tuple[Task, Source
     if not records:
         raise CorpusError(f"{path}: no object in it has keys")
     names = tuple(dict.fromkeys(chain.from_iterable(map(flat_keys, records))))  # the first object may lack some
-    rows = [[str(_value(record, name)) for name in names] for record in records]
+    rows = [[_shown(value_of(record, name)) for name in names] for record in records]
     task, columns = choose_columns(Table(str(path), names, rows), settings.task, settings.columns, _wanted(settings))
     chosen = (names[columns[0]], names[columns[1]])
     return task, Source((path,), "jsonl", settings.encoding, columns=columns, names=chosen)
 
 
-def _value(record: dict[str, object], name: str) -> object:
-    outer, _, inner = name.partition(".")
-    within = record.get(name, record.get(outer))
-    value = within.get(inner) if isinstance(within, dict) else within
-    return "" if value is None else value
+def _shown(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def align(paths: Sequence[Path], settings: CorpusSettings) -> Iterator[Source]:

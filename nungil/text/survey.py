@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,38 +11,16 @@ from numpy.typing import NDArray
 
 from nungil.records import Labelled, Pair
 from nungil.text.cleaning import HeldOut, Record, batches, record_hashes, text_hashes
+from nungil.text.finding import Finding
 from nungil.text.lengths import Lengths, Padding, measure, suggest_padding
 from nungil.text.scripts import SCRIPTS, ScriptTable
 from nungil.text.seen import Seen
 from nungil.text.source import Task
 
-SHOWN = 5  # places that are named for each finding
 MOST_LABELS = 1_000  # past it labels are counted together: this is not a column of labels
 OTHER = "(other labels)"
 Batch = Sequence[Pair | Labelled]
 BROKEN = "\ufffd"  # what a decoder writes for bytes that it could not read
-
-
-@dataclass
-class Finding:
-    """Something odd: how often, and where it was met first."""
-
-    count: int = 0
-    places: list[tuple[str, int]] = field(default_factory=list)
-
-    def add(self, record: Pair | Labelled) -> None:
-        """Count a record, and remember its place while few are known."""
-        self.count += 1
-        if len(self.places) < SHOWN:
-            self.places.append((record.file, record.line))
-
-    def where(self) -> str:
-        """`train.tsv, lines 3, 7`: the first places, each file named once."""
-        lines: dict[str, list[str]] = {}
-        for file, line in self.places:
-            lines.setdefault(file, []).append(str(line))
-        named = [f"{file}, line{'s' if len(found) > 1 else ''} {', '.join(found)}" for file, found in lines.items()]
-        return "; ".join(named) + (" …" if self.count > len(self.places) else "")
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nungil.errors import CorpusError, did_you_mean
+from nungil.errors import CorpusError
+from nungil.records import LACKS
 from nungil.text.files import read_lines
 from nungil.text.source import Rows, Source
 
 
 def read_jsonl(source: Source) -> Rows:
-    """Rows of a JSONL file: text as it is, numbers and true or false as JSON writes them, null as empty."""
+    """Rows of a JSONL file: text as it is, numbers and true or false as JSON writes them.
+
+    An object without one of the keys, or with null for it, is a row that says so, for cleaning to count.
+    """
     (path,) = source.files
-    name, (first, second) = str(path), source.names
+    name = str(path)
     for line, record in json_records(path, source.encoding):
         if record is None:
             yield "", "", name, line
+            continue
+        first, second = (_text(record, key, name, line) for key in source.names)
+        if first is not None and second is not None:
+            yield first, second, name, line
         else:
-            yield _text(record, first, name, line), _text(record, second, name, line), name, line
+            lacking = source.names[0 if first is None else 1]
+            yield first or "", second or "", name, line, f'{LACKS}{lacking}"'
 
 
 def json_records(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
@@ -50,14 +59,19 @@ def flat_keys(record: dict[str, Any]) -> list[str]:
     return keys
 
 
-def _text(record: dict[str, Any], key: str, name: str, line: int) -> str:
-    value = record.get(key)
-    if isinstance(value, str) and value.isascii():
+def value_of(record: dict[str, Any], key: str) -> Any:
+    """What an object has for a key, or for one with a dot an object in it; None where it has nothing."""
+    if key in record:
+        return record[key]
+    outer, _, inner = key.partition(".")
+    within = record.get(outer)
+    return within.get(inner) if isinstance(within, dict) else None
+
+
+def _text(record: dict[str, Any], key: str, name: str, line: int) -> str | None:
+    value = value_of(record, key)
+    if value is None or (isinstance(value, str) and value.isascii()):
         return value
-    if value is None and key not in record:
-        value = _inside(record, key, f"{name}:{line}")
-    if value is None:
-        return ""
     if isinstance(value, list | dict):
         raise CorpusError(
             f'{name}:{line}: "{key}" holds {"a list" if isinstance(value, list) else "an object"}, not text'
@@ -68,11 +82,3 @@ def _text(record: dict[str, Any], key: str, name: str, line: int) -> str:
     except UnicodeEncodeError:
         raise CorpusError(f'{name}:{line}: "{key}" holds half a character, a lone \\ud800 to \\udfff') from None
     return text
-
-
-def _inside(record: dict[str, Any], key: str, where: str) -> Any:
-    outer, _, inner = key.partition(".")
-    within = record.get(outer)
-    if inner and isinstance(within, dict) and inner in within:
-        return within[inner]
-    raise CorpusError(f'{where}: no key "{key}"{did_you_mean(key, flat_keys(record))}')
