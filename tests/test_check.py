@@ -259,6 +259,19 @@ def test_objects_that_lack_a_key_are_left_out_and_named_with_their_lines(tmp_pat
     ]
 
 
+@pytest.mark.parametrize("turned", [0, 1])
+def test_a_file_that_changes_direction_every_other_line_is_named(tmp_path, turned):
+    pairs = [(pair.english, pair.korean) for pair in snow_pairs(40, seed=3, lengths=(3, 9))]
+    path = tmp_path / "a.tsv"
+    path.write_text("".join("\t".join(pair[:: 1 if n % 2 == turned else -1]) + "\n" for n, pair in enumerate(pairs)))
+    _, out, _ = check(path)
+    lines = "2, 4, 6, 8, 10" if not turned else "1, 3, 5, 7, 9"
+    assert (
+        f"\n  20 of 40 pairs are the other way round, so that a model would learn both directions at once: {path}, "
+        f"lines {lines} …\n"
+    ) in out
+
+
 def test_labels_that_people_take_for_one_are_named(tmp_path):
     rows = [f"good {n}\t{label}\n" for n in range(20) for label in ("fine", "Fine", "bad", "FINE")]
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(rows))

@@ -21,6 +21,7 @@ from nungil.text.survey import MOST_LABELS, OTHER, Survey, survey
 Reject = Callable[[str, Pair | Labelled], None]
 FEW = 1_000  # records; below it a model learns by heart
 MANY_DROPPED = 0.1
+MIXED = 0.25  # share of pairs that are the other way round at which they are no slips
 LOPSIDED = 0.9  # share of the commonest label
 SPELLED_OUT = {
     "copies": "the target is the source",
@@ -172,6 +173,12 @@ def _drops(tally: Tally, held_out: dict[str, Tally]) -> Iterator[str]:
 def _oddities(found: Survey) -> Iterator[str]:
     for name, finding in found.findings.items():
         if name in HARMLESS:
+            continue
+        if name == "swapped" and finding.count > MIXED * found.records:
+            yield (
+                f"{finding.count:,} of {found.records:,} pairs are the other way round, so that a model would learn "
+                f"both directions at once: {finding.where()}"
+            )
             continue
         meaning = SPELLED_OUT.get(name, f"the {name.replace(' in ', ' stands in ')}, with another target")
         yield f"{finding.count:,} × {meaning}: {finding.where()}"

@@ -74,6 +74,7 @@ class Surveyor:
         self._scripts = ScriptTable()
         self._findings: dict[str, Finding] = {}
         self._labels: Counter[str] = Counter()
+        self._directions = np.zeros((len(SCRIPTS), len(SCRIPTS)), np.int64)  # pairs, by the scripts of both sides
         self._firsts, self._records = Seen(), Seen()
         self._count = 0
 
@@ -105,7 +106,7 @@ class Surveyor:
         copies = np.array([source == target for source, target in zip(sources, targets, strict=True)])
         self._find("copies", batch, np.flatnonzero(copies))
         self._find("broken characters", batch, _broken(sources) | _broken(targets))
-        ours, theirs = (column.usual_script() for column in self._columns)
+        ours, theirs = self._usual_direction(left, right)
         if ours != theirs:
             # A name or a term in the other script is usual; a side without any letter of its own script is not.
             odd_source = (left[:, ours] == 0) & (left[:, theirs] > 0) & ~copies
@@ -113,6 +114,14 @@ class Surveyor:
             self._find("swapped", batch, np.flatnonzero(odd_source & odd_target))
             self._find("source in the script of the target", batch, np.flatnonzero(odd_source & ~odd_target))
             self._find("target in the script of the source", batch, np.flatnonzero(odd_target & ~odd_source))
+
+    def _usual_direction(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[int, int]:
+        """The places in SCRIPTS of what most pairs so far are written in, source and target.
+
+        Told of both at once: where every other pair is the other way round, each side has as much of either script.
+        """
+        np.add.at(self._directions, (np.argmax(left, axis=1), np.argmax(right, axis=1)), 1)
+        return divmod(int(np.argmax(self._directions)), len(SCRIPTS))
 
     def _look_at_labels(self, batch: Batch, texts: list[str], labels: list[str]) -> None:
         self._columns[0].add(texts, self._scripts)
@@ -153,10 +162,6 @@ class _Column:
         letters = table.letters(texts)
         self._scripts += np.bincount(np.argmax(letters, axis=1), minlength=len(SCRIPTS))
         return letters
-
-    def usual_script(self) -> int:
-        """The place in SCRIPTS of what most texts so far are written in."""
-        return int(np.argmax(self._scripts))
 
     def result(self, translating: bool) -> ColumnSurvey:
         scripts = {SCRIPTS[place]: int(self._scripts[place]) for place in np.argsort(-self._scripts)}
