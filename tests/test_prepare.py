@@ -245,7 +245,7 @@ def test_objects_that_lack_a_key_are_told_with_their_lines(tmp_path):
 # Languages
 
 
-@pytest.mark.parametrize("given", ["ko", "KO", "Korean", "korean", "ko-KR", "kor", "한국어"])
+@pytest.mark.parametrize("given", ["ko", "KO", "Korean", "korean", "ko-KR", "kor", "한국어", "KR", "kr"])
 def test_a_language_has_many_names(given):
     assert read_tag(given) == "ko"
 
@@ -257,12 +257,41 @@ def test_a_language_has_many_names(given):
         ("train.en.txt", "en"),
         ("a.b/kor", "ko"),
         ("en_web", "en"),
+        ("KR", "ko"),
+        ("train.jp", "ja"),
+        ("CN", "zh"),
+        ("ua", "uk"),
+        ("CZ", "cs"),
+        ("dk", "da"),
+        ("vn", "vi"),
+        ("gr", "el"),
+        ("zh-CN", "zh"),
+        ("kau", "kr"),  # Kanuri
+        ("se", "se"),  # Northern Sami, whatever is meant
+        ("tw", "tw"),
         ("notes.txt", ""),
         ("", ""),
     ],
 )
 def test_names_tell_languages(name, tag):
     assert tag_of(name) == tag
+
+
+def test_countries_that_are_taken_for_languages_are_said(tmp_path):
+    korean = table(tmp_path / "a.tsv", PAIRS[:40], header=("EN", "KR"))
+    opened = open_data(DataSettings(train=korean))
+    assert opened.languages == ("en", "ko")
+    assert opened.decisions[1:] == ["From en to ko.", "kr is a country; its language, ko, is taken to be meant."]
+    assert open_data(DataSettings(train=korean, source="kr")).languages == ("ko", "en")
+    for side, texts in zip(("en", "jp"), zip(*PAIRS[:40], strict=True), strict=True):
+        (tmp_path / f"c.{side}.txt").write_text("\n".join(texts))
+    opened = open_data(DataSettings(train=(str(tmp_path / "c.en.txt"), str(tmp_path / "c.jp.txt"))))
+    assert opened.decisions[1:] == ["From en to ja.", "jp is a country; its language, ja, is taken to be meant."]
+    swedish = table(tmp_path / "b.tsv", PAIRS[:40], header=("en", "se"))
+    assert open_data(DataSettings(train=swedish)).decisions[1:] == [
+        "From en to se.",
+        "se is Northern Sami; Swedish is sv.",
+    ]
 
 
 def test_indonesian_can_be_asked_for():

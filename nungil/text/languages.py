@@ -14,9 +14,13 @@ _CODES = (
     "mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm "
     "rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts "
     "tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu eng kor deu ger fra fre spa ita jpn zho chi "
-    "cmn rus por nld pol tur ara vie tha ind ukr ces swe fin dan nor ell heb hin ron hun kat kaz uzb mon"
+    "cmn rus por nld pol tur ara vie tha ind ukr ces swe fin dan nor ell heb hin ron hun kat kaz uzb mon kau"
 )
-CODES = frozenset(_CODES.split())
+# Countries that people name where their language is meant. None is a language too, but for kr: Kanuri, which is kau.
+COUNTRIES = {"kr": "ko", "jp": "ja", "cn": "zh", "ua": "uk", "cz": "cs", "dk": "da", "vn": "vi", "gr": "el"}
+# Languages whose tags are countries too, and are written in the same letters as the language of that country.
+MISTAKEN = {"se": "Northern Sami; Swedish is sv", "ee": "Ewe; Estonian is et"}
+CODES = frozenset({*_CODES.split(), *COUNTRIES})
 NAMES = {
     "english": "en",
     "korean": "ko",
@@ -31,13 +35,13 @@ NAMES = {
     "영어": "en",
     "한국어": "ko",
 }
-# The shorter names of the three-letter codes above.
+# The tags of the three-letter codes above, and of countries.
 _SHORT = (
     "eng:en kor:ko deu:de ger:de fra:fr fre:fr spa:es ita:it jpn:ja zho:zh chi:zh cmn:zh rus:ru por:pt nld:nl pol:pl "
     "tur:tr ara:ar vie:vi tha:th ind:id ukr:uk ces:cs swe:sv fin:fi dan:da nor:no ell:el heb:he hin:hi ron:ro hun:hu "
-    "kat:ka kaz:kk uzb:uz mon:mn"
+    "kat:ka kaz:kk uzb:uz mon:mn kau:kr"
 )
-SHORT = dict(entry.split(":") for entry in _SHORT.split())
+SHORT = dict(entry.split(":") for entry in _SHORT.split()) | COUNTRIES
 # English words too: `is_positive` and `no_of_words` are no languages.
 WORDS = frozenset({"am", "as", "he", "is", "it", "my", "no", "or", "so", "to"})
 TAG = re.compile(r"([a-z]{2,3})(?:[_-][\w-]+)?")
@@ -65,11 +69,24 @@ def language_of(name: str) -> str:
 
 def tag_of(name: str) -> str:
     """The tag of the language that a column or a file is named after: `ko` for ko_krv, kor and data/train.ko.gz."""
+    found = _code_of(name)
+    return SHORT.get(found, found)
+
+
+def _code_of(name: str) -> str:
+    """The same as it is spelled: `kor`."""
     name = name.replace("\\", "/").rpartition("/")[2]
     for ending in ENDINGS:
         name = name.removesuffix(ending)
-    found = language_of(name)
-    return SHORT.get(found, found)
+    return language_of(name)
+
+
+def remark_on(name: str) -> str:
+    """What to say of a column or a file whose name may not mean what it says; mostly nothing."""
+    found = _code_of(name)
+    if found in COUNTRIES:
+        return f"{found} is a country; its language, {COUNTRIES[found]}, is taken to be meant."
+    return f"{found} is {MISTAKEN[found]}." if found in MISTAKEN else ""
 
 
 def primary_of(tag: str) -> str:

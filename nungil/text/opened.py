@@ -7,7 +7,7 @@ from pathlib import Path
 from nungil.errors import UsageError
 from nungil.text.corpus import Corpus, open_corpus
 from nungil.text.direction import asked_languages, languages_of, turned, turned_by_letters
-from nungil.text.languages import Languages
+from nungil.text.languages import Languages, remark_on
 from nungil.text.source import CorpusSettings, Task
 
 TABLES = ("tsv", "csv")
@@ -33,7 +33,8 @@ class Opened:
         if self.task == "classify":
             return []
         if all(self.languages):
-            return [f"From {self.languages.source} to {self.languages.target}."]
+            remarks = (remark_on(name) for source in self.train.sources for name in source.names)
+            return [f"From {self.languages.source} to {self.languages.target}.", *filter(None, dict.fromkeys(remarks))]
         return ["The names of files and columns do not tell both languages; say them with --from and --to."]
 
 
