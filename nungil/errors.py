@@ -3,6 +3,7 @@
 NungilError
 ├── UsageError         2    a command or a call that cannot be meant
 │   ├── ConfigError    2    a setting is unknown, mistyped or contradictory
+│   ├── EmptyError     2    a text in which there is nothing to read
 │   └── ShapeError     2    sizes that do not fit, or a row with nothing to keep
 ├── CorpusError        3    data that is missing, unreadable, misaligned or empty
 ├── CheckpointError    4    a model file that is refused
@@ -37,6 +38,10 @@ class ConfigError(UsageError):
     def __init__(self, where: str, mistakes: Iterable[str]) -> None:
         self.mistakes = tuple(mistakes)
         super().__init__("\n".join([f"{where}:", *(f"- {mistake}" for mistake in self.mistakes)]))
+
+
+class EmptyError(UsageError):
+    """A text in which there is nothing to read."""
 
 
 class ShapeError(UsageError):

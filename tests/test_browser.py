@@ -361,7 +361,7 @@ def test_a_server_with_a_key_is_asked_for_it(visits, tmp_path):
         page.fill("[type=password]", "wrong")
         page.keyboard.press("Enter")
         page.wait_for_selector(".problem")
-        assert "a key is needed" in page.inner_text(".problem")
+        assert page.inner_text(".problem") == "A key is needed for this server."
         page.fill("[type=password]", KEY)
         page.keyboard.press("Enter")
         page.wait_for_selector(GRID)
@@ -373,6 +373,36 @@ def test_what_a_server_refuses_is_told(visits, server):
     page.click("#edit-delete")
     until(page, "document.querySelector('#edit .says').textContent.length > 5")
     assert page.eval_on_selector("#edit .says", "one => one.textContent") != ""
+
+
+def test_what_will_be_refused_again_is_told_in_both_languages_and_not_offered_again(visits, shelf_and_folder):
+    with running(shelf_and_folder[0], looked=4) as short:
+        address = f"{short.address.url}/#model=luong&text=I like snow I like"
+        page = visits.open(address, refused=True, locale="ko-KR")
+        page.wait_for_selector("#compose .problem")
+        assert page.inner_text("#compose .problem") == "너무 깁니다. 토큰이 5개인데, 이 서버는 4개까지 읽습니다."
+        assert page.query_selector("#again") is None
+        page.click("[data-switch=language-en]")
+        told = "This is too long: 5 tokens, and this server reads 4 at most."
+        assert page.inner_text("#compose .problem") == told
+        page.fill("#text", "I")
+        page.wait_for_selector(GRID)
+        assert page.query_selector("#compose .problem") is None
+        page.click("[data-switch=language-ko]")
+        page.click("#edit-delete")
+        until(page, "document.querySelector('#edit .problem')")
+        assert page.inner_text("#edit .says") == "읽을 단어가 없습니다."
+
+
+def test_what_may_be_answered_later_can_be_asked_again(visits, shelf_and_folder):
+    with running(None) as loading:
+        page = visits.open(f"{loading.address.url}/#model=luong&text=I like snow", refused=True, locale="ko-KR")
+        page.wait_for_selector("#again")
+        assert page.inner_text("#compose .problem") == "모델을 불러오고 있습니다. 잠시 뒤에 다시 시도해 보세요."
+        loading.desk.open(shelf_and_folder[0])
+        page.click("#again")
+        page.wait_for_selector(GRID)
+        assert page.query_selector("#compose .problem") is None
 
 
 def test_a_server_that_has_gone_is_told_when_another_map_is_chosen(visits, server):

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import pytest
 from nungil.inspection.page import pictures_page, policy_of, served_page, spread, to_page
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import AttentionMap, AttentionRecord
+from nungil.serving.refusal import Code
 
 ROOT = Path(__file__).parent.parent
 BUILT = ROOT / "nungil/inspection/page.html"
@@ -166,3 +168,10 @@ def test_nothing_names_where_packages_come_from():
     lock = json.loads((ROOT / "web/package-lock.json").read_text(encoding="utf-8"))
     assert not any("resolved" in package for package in lock["packages"].values())
     assert set(lock["packages"]["node_modules/esbuild"]) >= {"version", "integrity"}
+
+
+def test_the_page_has_words_for_each_refusal_that_a_visitor_can_meet():
+    said = (ROOT / "web/src/say.ts").read_text("utf-8")
+    programs = {"invalid", "unreadable", "method", "origin", "host"}  # only those who write requests by hand meet these
+    for code in {*get_args(Code)} - programs - {"too_much"} | {"tokens", "characters", "texts", "numbers"}:
+        assert f'"refused {code}": [' in said, code

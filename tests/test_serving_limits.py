@@ -196,6 +196,47 @@ def test_limits_are_on_by_default(shelf):
         )
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "limits", "status", "code", "facts"),
+    [
+        (
+            "look",
+            {"text": TEXT},
+            {"looked": 3},
+            422,
+            "too_much",
+            {"where": "text", "given": 4, "most": 3, "unit": "tokens"},
+        ),
+        (
+            "translate",
+            {"texts": ["a", "abcd"]},
+            {"characters": 3},
+            422,
+            "too_much",
+            {"where": "texts[1]", "given": 4, "most": 3, "unit": "characters"},
+        ),
+        ("translate", {"texts": [TEXT]}, {"waiting": 3}, 413, "too_much", {"given": 4, "most": 3, "unit": "tokens"}),
+        ("look", {"text": TEXT, "honesty": "full"}, {"products": 1e6}, 422, "costly", {"tokens": 6}),
+        ("explain", {"text": TEXT}, {"numbers": 100}, 422, "too_much", {"unit": "numbers", "most": 100}),
+        ("look", {"text": "\u200b"}, {}, 422, "empty", {}),
+        ("look", {"text": ""}, {}, 422, "empty", {}),
+        ("classify", {"texts": [" "]}, {}, 422, "empty", {}),
+        ("intervene", {"text": "snow", "edits": [{"do": "delete", "word": "snow"}]}, {}, 422, "empty", {}),
+        ("look", {"txt": TEXT}, {}, 422, "invalid", {}),
+        ("look", {"text": TEXT, "layer": 9}, {}, 422, "invalid", {}),
+        ("look", {"text": TEXT, "model": "none"}, {}, 404, "unknown", {}),
+        ("nothing", {}, {}, 404, "unknown", {}),
+        ("translate", {"texts": ["a" * 2_000]}, {"body": 1_000}, 413, "too_large", {"most": 1_000}),
+    ],
+)
+def test_a_refusal_has_a_code_and_facts_for_programs(shelf, path, body, limits, status, code, facts):
+    with running(shelf, **limits) as server:
+        error = server.post(f"/v1/{path}", body).json()["error"]
+        assert (error["status"], error["code"]) == (status, code)
+        assert error["facts"].items() >= facts.items()
+        assert bool(error["facts"]) == bool(facts)
+
+
 def test_a_look_that_would_take_too_long_is_refused_before_it_is_begun(shelf):
     with running(shelf, products=1e6) as server:
         found = server.post("/v1/look", {"text": TEXT, "lens": "integrated-gradients"})
@@ -342,6 +383,7 @@ def test_too_many_clients_are_turned_away_with_a_word(shelf):
         status, headers, body = raw(server.connect())
         assert (status, headers["retry-after"]) == (503, "1")
         assert json.loads(body)["error"]["message"] == "too many clients are connected; come again later"
+        assert json.loads(body)["error"]["code"] == "crowded"
         for other in others:
             other.close()
         until(lambda: not server.server.server_state.connections)
@@ -400,6 +442,7 @@ def test_a_deadline_is_kept_and_the_work_is_never_begun(shelf):
             took = time.monotonic() - began
             assert late.status_code == 504
             assert late.json()["error"]["message"] == ("there was no answer within 0.3 seconds; the work was dropped")
+            assert (late.json()["error"]["code"], late.json()["error"]["facts"]) == ("deadline", {"seconds": 0.3})
             assert took >= 0.3
             assert server.desk.queue.tokens == 0
         assert sample(server, "nungil_dropped_total", why="deadline") == 1
@@ -468,6 +511,7 @@ def test_while_models_are_loaded_the_server_lives_but_is_not_ready():
         for found in (server.get("/v1/models"), server.post("/v1/translate", BODY)):
             assert (found.status_code, found.headers["retry-after"]) == (503, "1")
             assert found.json()["error"]["message"] == "the models are being loaded; come again in a moment"
+            assert found.json()["error"]["code"] == "loading"
         assert server.get("/languages").json() == {"error": "the models are being loaded; come again in a moment"}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nungil.errors import UsageError
+from nungil.errors import EmptyError
 from nungil.inspection.changes import Places, Word, named
 from nungil.inspection.merging import MARKS
 from nungil.inspection.shown import Shown
@@ -104,12 +104,12 @@ def edited(source: Shown, edits: Sequence[Edit], find: Callable[[Shown], Places]
     for edit in edits:
         traced = traced.spliced(edit.splice(find(traced.source), cut))
         if all(token in MARKS for token in traced.source.tokens):
-            raise UsageError(f"{edit}: nothing is left to read")
+            raise EmptyError(f"{edit}: nothing is left to read")
     return traced
 
 
 def _some(cut: Cut, word: str) -> Shown:
     found = cut(word)
     if not found.ids:
-        raise UsageError("the new word is empty; to take a word out, delete it")
+        raise EmptyError("the new word is empty; to take a word out, delete it")
     return found

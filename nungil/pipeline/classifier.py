@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from nungil.decoding.native import batches_of
-from nungil.errors import UsageError
+from nungil.errors import EmptyError, UsageError
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.measuring import Wanted
 from nungil.inspection.record import AttentionRecord
@@ -38,7 +38,7 @@ class Classifier(ClassifierInsight):
         """The label of each text, in the same order."""
         given = many(texts)
         if "" in given:
-            raise UsageError(f"text {given.index('') + 1} is empty; there is nothing to classify in it")
+            raise EmptyError(f"text {given.index('') + 1} is empty; there is nothing to classify in it")
         encoded = [encode(text, self.tokenizer, self.config) for text in given]
         answers: dict[int, Classification] = {}
         with evaluating(self.model), torch.inference_mode():

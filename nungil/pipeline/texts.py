@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from nungil.batches.batch import pad, surround
-from nungil.errors import UsageError
+from nungil.errors import EmptyError, UsageError
 from nungil.inspection.merging import MARKS, respelt
 from nungil.inspection.shown import Shown, letters, seen_space, unknown
 from nungil.model.folder import ModelConfig
@@ -120,7 +120,7 @@ def not_empty(text: str) -> str:
         raise UsageError(f"one text is expected, not {type(text).__name__}")
     tidied = tidy(text)
     if not tidied:
-        raise UsageError("the text is empty; there is nothing to look at")
+        raise EmptyError("the text is empty; there is nothing to look at")
     return tidied
 
 

@@ -19,7 +19,7 @@ from nungil.serving.guard import Guard
 from nungil.serving.handlers import add_handlers
 from nungil.serving.libretranslate import add_libretranslate
 from nungil.serving.mistakes import refusal_of
-from nungil.serving.refusal import BUG, RefusedError
+from nungil.serving.refusal import BUG, RefusedError, meant_otherwise
 
 ABOUT = "Models that translate and classify, and where they look. Unknown fields are refused."
 
@@ -95,7 +95,9 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 async def _meant_otherwise(_: Request, error: Exception) -> JSONResponse:
     """What a user can cause; anything else is our bug, and the guard tells of it."""
-    return _answer(RefusedError(422, str(error)))
+    if not isinstance(error, NungilError):
+        raise error
+    return _answer(meant_otherwise(error))
 
 
 async def _bug(_: Request, __: Exception) -> JSONResponse:

@@ -4,7 +4,7 @@ from nungil.inspection.example import Example
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.measuring import PERMUTATIONS
 from nungil.serving.limits import Limits
-from nungil.serving.refusal import Mistake, RefusedError
+from nungil.serving.refusal import Fact, Mistake, RefusedError
 from nungil.serving.shelf import Served
 
 POINTS = 32  # on the way of integrated gradients, at least
@@ -35,7 +35,9 @@ def refuse_costly(served: Served, example: Example, limits: Limits, what: str) -
             f"{name} of a text of {source} tokens and {written} written ones takes too long to be served "
             f"(about {products / limits.products:.1f} times what is allowed); take a shorter text, or the command line"
         )
-        raise RefusedError(422, message, [Mistake(where="text", what="too long for this question")])
+        facts: dict[str, Fact] = {"tokens": source, "written": written, "times": round(products / limits.products, 1)}
+        mistake = Mistake(where="text", what="too long for this question")
+        raise RefusedError(422, message, [mistake], code="costly", facts=facts)
 
 
 def refuse_long(ledger: Ledger, limits: Limits) -> None:
@@ -43,4 +45,6 @@ def refuse_long(ledger: Ledger, limits: Limits) -> None:
     count = sum(step.values.size for step in ledger.steps)
     if count > limits.numbers:
         message = f"{count:,} numbers are more than one answer holds ({limits.numbers:,}); take a shorter text"
-        raise RefusedError(422, message, [Mistake(where="text", what="too long to be explained here")])
+        facts: dict[str, Fact] = {"where": "text", "given": count, "most": limits.numbers, "unit": "numbers"}
+        mistake = Mistake(where="text", what="too long to be explained here")
+        raise RefusedError(422, message, [mistake], code="too_much", facts=facts)

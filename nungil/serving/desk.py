@@ -14,7 +14,7 @@ from nungil.serving.keys import Keys
 from nungil.serving.limits import Limits
 from nungil.serving.metrics import Metrics
 from nungil.serving.queue import FullError, Queue, Run, Ticket
-from nungil.serving.refusal import BUG, RefusedError
+from nungil.serving.refusal import BUG, Fact, RefusedError, meant_otherwise
 from nungil.serving.shelf import Shelf
 from nungil.serving.worker import Worker, WorkerDiedError, log, tell_of
 
@@ -46,7 +46,8 @@ class Desk:
     def shelf(self) -> Shelf:
         """The models, once they are loaded."""
         if self._shelf is None:
-            raise RefusedError(503, "the models are being loaded; come again in a moment", headers=after(SOON))
+            message = "the models are being loaded; come again in a moment"
+            raise RefusedError(503, message, headers=after(SOON), code="loading")
         return self._shelf
 
     def open(self, shelf: Shelf) -> None:
@@ -97,7 +98,8 @@ class Desk:
             message = (
                 f"{ticket.tokens:,} source tokens are more than this server takes at once ({self.limits.waiting:,})"
             )
-            raise RefusedError(413, message)
+            facts: dict[str, Fact] = {"given": ticket.tokens, "most": self.limits.waiting, "unit": "tokens"}
+            raise RefusedError(413, message, code="too_much", facts=facts)
         self.refuse_if_full()
         try:
             self.queue.put(ticket)
@@ -129,7 +131,9 @@ class Desk:
             self.metrics.dropped("client")
             raise GoneError
         self.metrics.dropped("deadline")
-        raise RefusedError(504, f"there was no answer within {self.limits.deadline:g} seconds; the work was dropped")
+        seconds = self.limits.deadline
+        message = f"there was no answer within {seconds:g} seconds; the work was dropped"
+        raise RefusedError(504, message, facts={"seconds": seconds})
 
 
 def _refusal(error: BaseException) -> BaseException:
@@ -137,11 +141,12 @@ def _refusal(error: BaseException) -> BaseException:
     if isinstance(error, RefusedError):
         return error
     if isinstance(error, NungilError):
-        return RefusedError(422, str(error))
+        return meant_otherwise(error)
     if isinstance(error, WorkerDiedError):
-        return RefusedError(500, "the worker died while it worked on this; it was replaced, and you may ask again")
+        message = "the worker died while it worked on this; it was replaced, and you may ask again"
+        return RefusedError(500, message, code="lost")
     if isinstance(error, MemoryError):
-        return RefusedError(503, "there is not enough memory for this now", headers=after(SOON))
+        return RefusedError(503, "there is not enough memory for this now", headers=after(SOON), code="memory")
     log.error("a request failed: %s", tell_of(error))
     return RefusedError(500, BUG)
 

@@ -118,8 +118,9 @@ class Guard:
                         raise _too_large(most)
                     more = message.get("more_body", False)
         except TimeoutError:
-            message_ = f"the request was not sent whole within {self.desk.limits.sending:g} seconds"
-            raise RefusedError(408, message_, headers={"Connection": "close"}) from None
+            seconds = self.desk.limits.sending
+            message_ = f"the request was not sent whole within {seconds:g} seconds"
+            raise RefusedError(408, message_, headers={"Connection": "close"}, facts={"seconds": seconds}) from None
         return b"".join(parts)
 
     async def _refuse(self, error: RefusedError, scope: Scope, receive: Receive, reply: "Reply") -> None:
@@ -171,7 +172,7 @@ def _site(origin: str) -> str:
 
 
 def _too_large(most: int) -> TooLargeError:
-    return TooLargeError(413, f"the request is larger than the {most:,} bytes that are taken")
+    return TooLargeError(413, f"the request is larger than the {most:,} bytes that are taken", facts={"most": most})
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -142,7 +142,7 @@ async def inspect(
         raise too_much("text", length, most, "tokens")
     length += sum(more)
     if length > most:
-        raise too_much("edits", length, most, "tokens with what they put in")
+        raise too_much("edits", length, most, "tokens", " with what they put in")
     if asked.target is not None and isinstance(served.model, Translator):
         written = len(served.model.tokenizers.target.encode(asked.target))
         if written > most:

@@ -26,7 +26,8 @@ def refusal_of(error: RequestValidationError, known: Sequence[str] = ()) -> Refu
     found = [Mistake(where=where, what=", or ".join(whats)) for where, whats in told.items()]
     first = f"{found[0].where}: {found[0].what}"
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return RefusedError(422, first + more, found)
+    empty = all(detail["type"] == "string_too_short" for detail in error.errors())
+    return RefusedError(422, first + more, found, code="empty" if empty else "invalid")
 
 
 def _mistake(detail: dict[str, Any], known: Sequence[str]) -> Mistake:

@@ -1,15 +1,19 @@
 """Protocol: uvicorn's HTTP, with a patience that ends. Slow headers, slow readers and too many clients are let go."""
 
 import asyncio
+import json
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from nungil.serving.refusal import RefusedError
 
 FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-type: application/json\r\n"
     b"content-length: %d\r\n\r\n%s"
 )
-FULL_BODY = b'{"error":{"status":503,"message":"too many clients are connected; come again later","mistakes":[]}}'
+CROWDED = RefusedError(503, "too many clients are connected; come again later", code="crowded")
+FULL_BODY = json.dumps(CROWDED.body()).encode()
 
 
 def protocol(patience: float, most: int) -> type[H11Protocol]:

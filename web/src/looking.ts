@@ -1,6 +1,6 @@
 /* From a choice to the map on show: the weights are asked for, and named. */
 
-import { problemOf } from "./server";
+import { refusalOf } from "./refusals";
 import { fitted, viewOf, type Look, type Matrix } from "./record";
 import { change, state, type Choice } from "./state";
 import type { Keeper } from "./keeper";
@@ -9,7 +9,7 @@ let turn = 0; // of several choices in a row only the last is shown
 
 /** A new record, the choice kept as far as it fits. Where the last one looked says nothing of this one. */
 export async function show(keeper: Keeper, look: Look): Promise<void> {
-  change({ keeper, look, gaze: null, opened: null, pointed: null, problem: "" });
+  change({ keeper, look, gaze: null, opened: null, pointed: null, problem: null });
   const choice = fitted(look, state.choice);
   if (choice === null) change({ choice, view: null, gaze: null });
   else await load(choice);
@@ -35,9 +35,9 @@ async function load(choice: Choice): Promise<void> {
     const gaze = isAcross(choice) ? matrix : await main(keeper, look);
     if (mine !== turn || look !== state.look) return;
     const view = viewOf(look, shown, lensed?.matrix ?? matrix, lensed?.view);
-    change({ choice: shown, view, gaze, opened: null, pointed: null, problem: "" });
+    change({ choice: shown, view, gaze, opened: null, pointed: null, problem: null });
   } catch (error) {
-    if (mine === turn) change({ problem: problemOf(error) });
+    if (mine === turn) change({ problem: refusalOf(error) });
   }
 }
 

@@ -34,10 +34,41 @@ const SAID = {
   key: ["Key of this server", "이 서버의 키"],
   open: ["Open", "열기"],
   again: ["Try again", "다시 시도"],
-  unreachable: [
+
+  refused: ["{message}", "서버가 답하지 못했습니다: {message}"],
+  "refused unreachable": [
     "The server does not answer. Is `nungil serve` still running?",
     "서버가 답하지 않습니다. `nungil serve`가 실행 중인가요?",
   ],
+  "refused tokens": [
+    "This is too long: {given} tokens, and this server reads {most} at most.",
+    "너무 깁니다. 토큰이 {given}개인데, 이 서버는 {most}개까지 읽습니다.",
+  ],
+  "refused characters": [
+    "This is too long: {given} characters, and this server takes {most} at most.",
+    "너무 깁니다. {given}자인데, 이 서버는 {most}자까지 받습니다.",
+  ],
+  "refused numbers": [
+    "The arithmetic has {given} numbers, and this server sends {most} at most; take a shorter text.",
+    "계산 과정에 수가 {given}개 있는데, 이 서버는 {most}개까지 보냅니다. 더 짧은 문장으로 해 보세요.",
+  ],
+  "refused texts": ["{given} texts at once, and this server takes {most} at most.", "문장이 {given}개인데, 이 서버는 한 번에 {most}개까지 받습니다."],
+  "refused costly": [
+    "This would take too long for a text of {tokens} tokens and {written} written ones, about {times} times what this server does; take a shorter one, or the command line.",
+    "입력 토큰 {tokens}개, 출력 토큰 {written}개로는 너무 오래 걸립니다 (이 서버가 허용하는 시간의 약 {times}배). 더 짧은 문장으로 하거나 명령줄에서 해 보세요.",
+  ],
+  "refused empty": ["There is nothing to read in it.", "읽을 단어가 없습니다."],
+  "refused too_large": ["This is larger than the {most} bytes that the server takes.", "너무 큽니다. 서버는 {most}바이트까지 받습니다."],
+  "refused full": ["Much waits at the server already; try again in a moment.", "기다리는 요청이 많습니다. 잠시 뒤에 다시 시도해 보세요."],
+  "refused crowded": ["Too many clients are connected; try again in a moment.", "접속이 너무 많습니다. 잠시 뒤에 다시 시도해 보세요."],
+  "refused loading": ["The models are being loaded; try again in a moment.", "모델을 불러오고 있습니다. 잠시 뒤에 다시 시도해 보세요."],
+  "refused memory": ["The server has not enough memory for this now.", "지금은 서버의 메모리가 모자랍니다."],
+  "refused deadline": ["There was no answer within {seconds} seconds.", "{seconds}초 안에 답이 나오지 않았습니다."],
+  "refused slow": ["The request did not come to the server within {seconds} seconds.", "요청이 {seconds}초 안에 서버에 닿지 않았습니다."],
+  "refused lost": ["What computed this has died and was replaced.", "계산하던 작업이 멈춰 새로 시작했습니다."],
+  "refused bug": ["This is a bug of ours; the server's log says where.", "저희 쪽 버그입니다. 서버의 로그에 위치가 있습니다."],
+  "refused key": ["A key is needed for this server.", "이 서버에는 키가 필요합니다."],
+  "refused unknown": ["The server does not have this any more; load the page anew.", "서버에 더 이상 없습니다. 페이지를 새로 고치세요."],
 
   gazeTitle: ["Where does each word look?", "단어마다 어디를 볼까요?"],
   gazeTold: [

@@ -2,7 +2,7 @@
 
 import { SIDES, type Candidate, type Kind, type Look, type MapInfo, type Matrix, type Step, type Unknown, type Word } from "./record";
 import type { Asked, Difference, Edit, Intervention, Keeper, Label, Ledger, Lensed, OtherMap, Strip, Where } from "./keeper";
-import { say } from "./say";
+import { Refused, type Facts } from "./refusals";
 import { state } from "./state";
 
 export interface ModelInfo {
@@ -40,21 +40,10 @@ interface PlainLook {
   honesty: Strip | null;
 }
 
-/** What went wrong, in a sentence to show. */
-export class Refused extends Error {
-  constructor(
-    message: string,
-    readonly status: number,
-  ) {
-    super(message);
-  }
-}
-
-/** What to say when something went wrong; empty when it was only given up for something newer. */
-export function problemOf(error: unknown): string {
-  if (error instanceof DOMException && error.name === "AbortError") return "";
-  if (error instanceof Refused) return error.status === 0 && !error.message ? say("unreachable") : error.message;
-  throw error;
+interface PlainRefusal {
+  code?: string;
+  message?: string;
+  facts?: Facts;
 }
 
 let key = ""; // of a server that wants one
@@ -71,12 +60,12 @@ async function ask<Answer>(path: string, body?: unknown, signal?: AbortSignal): 
   if (signal) request.signal = signal;
   const answer = await fetch(path, request).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Refused("", 0);
+    throw new Refused(0, "unreachable");
   });
   const plain: unknown = await answer.json().catch(() => null);
   if (answer.ok && plain !== null) return plain as Answer;
-  const told = (plain as { error?: { message?: string } } | null)?.error?.message;
-  throw new Refused(told ?? `${answer.status} ${answer.statusText}`, answer.status);
+  const { code = "", message = answer.statusText, facts = {} } = (plain as { error?: PlainRefusal } | null)?.error ?? {};
+  throw new Refused(answer.status, code, message, facts);
 }
 
 export async function models(): Promise<ModelInfo[]> {
@@ -123,7 +112,7 @@ export class ServerKeeper implements Keeper, Asked {
 
   async lens(name: string, { layer, head }: Where): Promise<Lensed> {
     const { map } = await this.asked<PlainLook>("/v1/look", { lens: name, honesty: "none", ...(name === "value-norm" ? placed(layer, head) : {}) });
-    if (map === null) throw new Refused(name, 0);
+    if (map === null) throw new Refused(422, "invalid", name);
     return { matrix: matrixOf(map.values), view: { lens: name, signed: map.signed, title: map.title } };
   }
 

@@ -1,7 +1,8 @@
 /* Which model reads which text: asked of the server, and shown. */
 
 import { show } from "./looking";
-import { models, problemOf, Refused, ServerKeeper, type ModelInfo } from "./server";
+import { Refused, refusalOf } from "./refusals";
+import { models, ServerKeeper, type ModelInfo } from "./server";
 import { change } from "./state";
 
 export const served: { models: ModelInfo[]; model: ModelInfo | null; text: string } = { models: [], model: null, text: "" };
@@ -26,18 +27,18 @@ export async function lookAt(text: string): Promise<void> {
   running?.abort();
   running = null;
   if (model === null || !text.trim()) {
-    change({ busy: false, look: null, view: null, gaze: null, opened: null, problem: "" });
+    change({ busy: false, look: null, view: null, gaze: null, opened: null, problem: null });
     return;
   }
   const mine = (running = new AbortController());
-  change({ busy: true, problem: "" });
+  change({ busy: true, problem: null });
   try {
     const keeper = await ServerKeeper.of(model, text, mine.signal);
     if (running !== mine) return;
     remember(model.name, text);
     await show(keeper, keeper.look);
   } catch (error) {
-    if (running === mine) change({ problem: problemOf(error) });
+    if (running === mine) change({ problem: refusalOf(error) });
   } finally {
     if (running === mine) change({ busy: false });
   }

@@ -2,6 +2,7 @@
 
 import type { Kind, Look, Matrix, View } from "./record";
 import type { Keeper } from "./keeper";
+import type { Refused } from "./refusals";
 
 export type Reading = "output" | "input";
 export interface Choice {
@@ -33,7 +34,7 @@ export interface State {
   pointed: Pointed | null;
   opened: Cell | null; // the cell whose arithmetic is open
   busy: boolean;
-  problem: string;
+  problem: Refused | null; // why what was asked for last is not there
 }
 export type Field = keyof State;
 
@@ -48,7 +49,7 @@ export const state: State = {
   pointed: null,
   opened: null,
   busy: false,
-  problem: "",
+  problem: null,
 };
 
 const listeners: { fields: readonly Field[]; act: () => void }[] = [];

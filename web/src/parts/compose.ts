@@ -1,9 +1,10 @@
 /* A sentence is written, and a model reads it. */
 
 import { fill, later, make } from "../dom";
+import { refusalOf, type Refused } from "../refusals";
 import { say } from "../say";
 import { begin, lookAt, served, wantsKey } from "../serving";
-import { problemOf, useKey, type ModelInfo } from "../server";
+import { useKey, type ModelInfo } from "../server";
 import { change, listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, coded, fillSection, section, type Part } from "./part";
@@ -45,7 +46,7 @@ export class ComposePart implements Part {
       await lookAt(served.text);
     } catch (error) {
       this.locked = wantsKey(error);
-      change({ problem: problemOf(error) });
+      change({ problem: refusalOf(error) });
       this.draw();
     }
   }
@@ -108,10 +109,16 @@ export class ComposePart implements Part {
   private tell(): void {
     const { problem, busy, look } = state;
     this.element.classList.toggle("busy", busy);
-    if (problem) fill(this.below, make("p", { class: "problem", role: "alert" }, ...coded(problem)), !this.locked && button(say("again"), () => void (served.models.length ? lookAt(this.text.value) : this.start()), { class: "chip" }));
+    if (problem) this.tellOf(problem);
     else if (busy && look === null) fill(this.below, make("p", { class: "quiet" }, say("working")));
     else if (look === null) fill(this.below, served.models.length > 0 && make("p", { class: "quiet" }, say("empty")));
     else fill(this.below, ...look.unknown.map(({ word, offers }) => this.stranger(word, offers)));
+  }
+
+  /** What went wrong; where asking again can help, it is offered. */
+  private tellOf(problem: Refused): void {
+    const again = (): void => void (served.models.length ? lookAt(this.text.value) : this.start());
+    fill(this.below, make("p", { class: "problem", role: "alert" }, ...coded(problem.told)), problem.passes && button(say("again"), again, { class: "chip", id: "again" }));
   }
 
   /** A word that the model never saw, with some that it knows. */

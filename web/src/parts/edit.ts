@@ -5,8 +5,8 @@ import { Grid } from "../grid";
 import type { Difference, Edit } from "../keeper";
 import { exact, highOf } from "../numbers";
 import type { View, Word } from "../record";
+import { refusalOf, type Refused } from "../refusals";
 import { say } from "../say";
-import { problemOf } from "../server";
 import { listen, state } from "../state";
 import { visible } from "../tokens";
 import { gradient } from "../colours";
@@ -19,13 +19,13 @@ export class EditPart implements Part {
   private readonly result = make("div", { class: "result" });
   private word = 0;
   private found: Difference | null = null;
-  private problem = "";
+  private problem: Refused | null = null;
   private turn = 0;
   private width = 0;
 
   constructor() {
     listen(["look"], () => {
-      [this.word, this.found, this.problem] = [this.firstWord(), null, ""];
+      [this.word, this.found, this.problem] = [this.firstWord(), null, null];
       this.field.value = "";
       this.turn++;
       this.draw();
@@ -81,10 +81,10 @@ export class EditPart implements Part {
       const across = choice.kind === "cross" || choice.kind === "pooling";
       const found = await keeper.model.compare({ kind, places: word.places, by }, across ? choice : { ...choice, layer: -1 });
       if (mine !== this.turn) return;
-      [this.found, this.problem] = [found, ""];
+      [this.found, this.problem] = [found, null];
     } catch (error) {
       if (mine !== this.turn) return;
-      [this.found, this.problem] = [null, problemOf(error)];
+      [this.found, this.problem] = [null, refusalOf(error)];
     }
     this.drawResult();
   }
@@ -93,8 +93,8 @@ export class EditPart implements Part {
     this.width = this.element.clientWidth;
     const { found } = this;
     if (found === null) {
-      fill(this.says, this.problem);
-      this.says.classList.toggle("problem", this.problem !== "");
+      fill(this.says, this.problem?.told);
+      this.says.classList.toggle("problem", this.problem !== null);
       return fill(this.result);
     }
     this.says.classList.remove("problem");

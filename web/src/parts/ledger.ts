@@ -3,8 +3,8 @@
 import { make, number, type Child } from "../dom";
 import type { Ledger, LedgerBlock, LedgerStep, Values } from "../keeper";
 import { together } from "../numbers";
+import { problemOf } from "../refusals";
 import { say } from "../say";
-import { problemOf } from "../server";
 import { change, listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, coded, fillSection, section, type Part } from "./part";

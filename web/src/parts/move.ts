@@ -3,8 +3,8 @@
 import { fill, later, make, number } from "../dom";
 import type { Intervention } from "../keeper";
 import { exact, fixed } from "../numbers";
+import { problemOf } from "../refusals";
 import { say } from "../say";
-import { problemOf } from "../server";
 import { listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, fillSection, section, type Part } from "./part";

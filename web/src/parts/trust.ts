@@ -3,8 +3,8 @@
 import { fill, make, number } from "../dom";
 import type { Figures, Strip } from "../keeper";
 import { fixed, percent, signed } from "../numbers";
+import { refusalOf, type Refused } from "../refusals";
 import { say, type Key } from "../say";
-import { problemOf } from "../server";
 import { listen, state } from "../state";
 import { visible } from "../tokens";
 import { button, coded, fillSection, section, type Part } from "./part";
@@ -15,7 +15,7 @@ export class TrustPart implements Part {
   readonly element = section("trust");
   strip: Strip | null = null;
   private standing: Standing = "none";
-  private problem = "";
+  private problem: Refused | null = null;
   private turn = 0;
 
   constructor(private readonly inside: Strip | null) {
@@ -39,7 +39,7 @@ export class TrustPart implements Part {
     keeper.model.honesty(choice, full).then(
       strip => this.settle(mine, strip, strip === null ? "costly" : "measured"),
       (error: unknown) => {
-        this.problem = mine === this.turn ? problemOf(error) : "";
+        if (mine === this.turn) this.problem = refusalOf(error);
         this.settle(mine, null, "failed");
       },
     );
@@ -68,7 +68,7 @@ export class TrustPart implements Part {
     if (strip !== null) fill(body, verdictOf(strip), figuresOf(strip), strip.permutations > 0 && restOf(strip));
     else if (standing === "measuring") fill(body, make("p", { class: "quiet" }, say("trustRunning")));
     else if (standing === "costly") fill(body, make("p", { class: "quiet" }, say("trustCostly")));
-    else if (standing === "failed") fill(body, make("p", { class: "problem" }, this.problem));
+    else if (standing === "failed") fill(body, make("p", { class: "problem" }, this.problem?.told));
     else fill(body, make("p", { class: "quiet" }, ...coded(say(keeper?.model ? "trustNone" : "trustElsewhere"))));
     const more = keeper?.model && standing !== "none" && !(strip && strip.permutations > 0);
     if (more) body.append(button(standing === "costly" ? say("trustMeasure") : say("trustFull"), () => this.measure(true), { class: "chip", id: "trust-full", disabled: standing === "measuring" && strip === null }));
