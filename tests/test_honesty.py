@@ -1,7 +1,11 @@
 """The strip and the badge: every figure on models whose answers are known, and the sentences made of them."""
 
 import math
+import subprocess
+import sys
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +31,7 @@ from nungil.inspection.ranks import kendall
 from nungil.inspection.rows import permuted, seeded
 from nungil.inspection.wordplaces import is_idle
 
+ROOT = Path(__file__).parent.parent
 each_looking = pytest.mark.parametrize("make", LOOKING.values(), ids=list(LOOKING))
 
 
@@ -283,6 +288,30 @@ def decided_by_attention():
         model.output.weight[:, :5] = 3 * torch.eye(5)
         model.output.bias.zero_()
     return model
+
+
+def test_what_no_map_changes_is_computed_once_and_not_in_every_round():
+    """A server computes for one client at a time: a search must not work out 300 times what stays the same."""
+    model, counts = classifier(ngrams={"longest": 2, "buckets": 31}), Counter()
+    for name in ("encoder", "pooling", "ngrams"):
+        part = getattr(model, name)
+        part.register_forward_hook(lambda *_, name=name: counts.update([name]))
+    found = search_other_map(example_of(model), seconds=60)
+    assert found.tried == 24 * 300
+    assert max(counts.values()) <= 3, counts
+    assert set(counts) == {"encoder", "pooling", "ngrams"}
+
+
+def test_a_search_does_not_wait_for_the_compiler_of_torch():
+    """Loading it takes seconds, and torch's own optimizers load it at their first step."""
+    code = (
+        "import sys, torch; sys.path.insert(0, 'tests'); from small_models import classifier\n"
+        "from nungil.inspection.example import Example; from nungil.inspection.othermap import search_other_map\n"
+        "search_other_map(Example(classifier().float().eval(), (4, 5, 6), (1,), list, lambda ids: ['a']))\n"
+        "print('torch._dynamo' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert found.stdout == "False\n"
 
 
 def test_another_map_is_found_where_attention_is_of_no_consequence():

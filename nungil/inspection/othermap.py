@@ -15,17 +15,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from nungil.attention.eye import Look
 from nungil.errors import UsageError
-from nungil.inspection.example import Example, Read
+from nungil.inspection.example import Example
 from nungil.inspection.picture import Picture
 from nungil.inspection.watching import view_of, watch
+from nungil.model.classifier import AttentionClassifier
 
-# Sizes   R starts   S source steps   C classes
+# Sizes   R starts   S source steps   K width of a state   C classes
 ALLOWED = 0.01  # of the probabilities' total variation: what still counts as the same answer
 DIFFERENT = math.log(2) / 2  # of JSD, whose bound is ln 2: from here on a map is another one
 STARTS, ROUNDS, SECONDS = 24, 300, 5.0
-RATE = 0.2
+RATE, MEMORY, TINY = 0.2, (0.9, 0.999), 1e-8  # of Adam
 PRICE = 50.0  # of what is beyond the allowed
 
 
@@ -73,20 +73,23 @@ def search_other_map(example: Example, allowed: float = ALLOWED, seed: int = 1, 
 
     The starts are the even map, each single word, and draws by the seed. It ends after so many rounds, or seconds.
     """
-    if example.translates:
+    model = example.model
+    if not isinstance(model, AttentionClassifier):
         raise UsageError("the search for another map is for classifiers; a translator's rows depend on each other")
     watcher = watch(example)
     view = view_of(watcher)
     own = watcher.weights(view.kind, view.layer)[0, 0].clone()
     with torch.no_grad():
         read = example.read()
-        answer = example.log_probs(read)[0, 0].exp()
+        both = model.decide(read.encoded, read.ids)
+        answer = both.logits[0].softmax(dim=-1)
+    states, wide = read.encoded.states[0], both.wide
     logits = _starts(len(own), seed).to(own.dtype).requires_grad_()
-    optimizer = torch.optim.Adam([logits], lr=RATE)
+    adam = _Adam(logits)
     best, found, tried, end = (0.0, 0.0), own, 0, time.monotonic() + seconds
     for _ in range(ROUNDS):
         rows = logits.softmax(dim=-1) * own.sum()
-        moved = (_answers(example, read, rows) - answer).abs().sum(dim=-1) / 2
+        moved = (_answers(model, rows @ states, wide) - answer).abs().sum(dim=-1) / 2
         apart = jensen_shannon(own, rows)
         tried += len(rows)
         fitting = torch.where(moved <= allowed, apart, -1.0).detach()
@@ -96,8 +99,7 @@ def search_other_map(example: Example, allowed: float = ALLOWED, seed: int = 1, 
         if time.monotonic() > end:
             break
         loss = (PRICE * (moved - allowed / 2).clamp(min=0) - apart).sum()
-        (logits.grad,) = torch.autograd.grad(loss, logits)  # and nothing is left on the model
-        optimizer.step()
+        adam.step(*torch.autograd.grad(loss, logits))  # and nothing is left on the model
     return OtherMap(
         example.written_tokens[0],
         example.source_tokens,
@@ -116,13 +118,31 @@ def _starts(size: int, seed: int) -> Float[Tensor, "R S"]:
     return torch.cat([torch.zeros(1, size), single, drawn])
 
 
-def _answers(example: Example, read: Read, rows: Float[Tensor, "R S"]) -> Float[Tensor, "R C"]:
-    """The probabilities under each of these maps."""
+def _answers(
+    model: AttentionClassifier, contexts: Float[Tensor, "R K"], wide: Float[Tensor, "1 C"] | None
+) -> Float[Tensor, "R C"]:
+    """The probabilities after each of these looks; what n-grams say does not depend on them."""
+    deep = model.judge(contexts)
+    return (deep if wide is None else (deep + wide) / 2).softmax(dim=-1)
 
-    def eye(look: Look) -> Tensor:
-        return rows[:, None] if look.kind == "pooling" else look.weights
 
-    return example.log_probs(read.times(len(rows)), eye)[:, 0].exp()
+class _Adam:
+    """Kingma and Ba (2015), of one tensor. At its first step torch's own loads a compiler, which takes seconds."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor, self.steps = tensor, 0
+        self.mean, self.square = torch.zeros_like(tensor), torch.zeros_like(tensor)
+
+    @torch.no_grad()
+    def step(self, gradient: Tensor) -> None:
+        """Against the gradient."""
+        self.steps += 1
+        self.mean.lerp_(gradient, 1 - MEMORY[0])
+        self.square.lerp_(gradient.square(), 1 - MEMORY[1])
+        mean, square = (
+            one / (1 - kept**self.steps) for one, kept in zip((self.mean, self.square), MEMORY, strict=True)
+        )
+        self.tensor -= RATE * mean / (square.sqrt() + TINY)
 
 
 def jensen_shannon(own: Float[Tensor, " S"], rows: Float[Tensor, "R S"]) -> Float[Tensor, " R"]:

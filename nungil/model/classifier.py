@@ -145,12 +145,17 @@ class AttentionClassifier(nn.Module):
     def decide(self, encoded: Encoded, source: Int[Tensor, "B S"], eye: Eye | None = None) -> Classified:
         """The same from a source that is encoded already; n-grams are of its ids all the same."""
         vector, weights = self.pooling(encoded, eye)
-        dense = torch.relu(self.dense(self.dropout(vector)))
-        deep = self.output(self.dropout(dense))
+        deep = self.judge(vector)
         if self.ngrams is None:
             return Classified(deep, weights)
         wide = self.ngrams(source, encoded.keep)
         return Classified((deep + wide) / 2, weights, deep, wide)
+
+    def judge(self, vector: Float[Tensor, "B W"]) -> Float[Tensor, "B C"]:
+        """A score per class of texts that are one vector each: what attention's reader says."""
+        dense = torch.relu(self.dense(self.dropout(vector)))
+        scores: Tensor = self.output(self.dropout(dense))
+        return scores
 
 
 def _build_encoder(settings: ClassifierSettings) -> RecurrentEncoder | TransformerEncoder | NoEncoder:
