@@ -20,6 +20,7 @@ from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_
 
 from nungil.batches.order import Order, shares
 from nungil.errors import StoppedError
+from nungil.runs import begin as preparing
 from nungil.runs.launch import launch
 from nungil.runs.progress import to_nobody
 from nungil.runs.recipe import Recipe
@@ -500,7 +501,28 @@ def test_promise_09_and_what_a_kill_left_while_the_data_was_read(undisturbed, tm
     (tmp_path / "run" / "data").mkdir(parents=True)
     found = invoke(*arguments, "--out", str(tmp_path / "run"))
     assert found.returncode == 2
-    assert "left of a run that was stopped while it read its data" in found.stderr
+    assert "or was stopped while it read its data, too early to be gone on with" in found.stderr
+    assert (tmp_path / "run" / "data").is_dir()
+
+
+def test_promise_09_of_two_runs_that_begin_at_once_the_second_leaves_the_first_alone(
+    undisturbed, tmp_path, monkeypatch
+):
+    arguments, _ = undisturbed("lstm")
+    out, refused = tmp_path / "run", []
+
+    def begin_another(*given):
+        monkeypatch.setattr(preparing, "prepare", true_prepare)
+        refused.append(invoke(*arguments, "--out", str(out)))
+        return true_prepare(*given)
+
+    true_prepare = preparing.prepare
+    monkeypatch.setattr(preparing, "prepare", begin_another)
+    first = invoke(*arguments, "--out", str(out))
+    assert first.returncode == 0, first.stderr
+    assert [found.returncode for found in refused] == [2]
+    assert "another run is reading its data into it" in refused[0].stderr
+    assert (out / "result.json").is_file()
 
 
 # 10: another run is not gone on with

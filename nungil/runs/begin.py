@@ -34,10 +34,7 @@ def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> 
     """Make the folder of a new run; `beside` may stand in it already. If anything is refused, nothing is left of it."""
     refuse_existing(out, beside)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{out}: the folder cannot be made: {error.strerror}") from None
+    _claim(out)
     try:
         start = open_start(recipe)
         recipe = start.taken_over(recipe) if start is not None else recipe
@@ -70,11 +67,25 @@ def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
         )
     if (out / DATA).is_dir():
         raise UsageError(
-            f"{out}: holds what is left of a run that was stopped while it read its data, too early to be gone on "
-            "with; delete it, or choose another --out"
+            f"{out}: another run is reading its data into it, or was stopped while it read its data, too early to be "
+            "gone on with; choose another --out, or, if no run is under way there, delete it"
         )
     what = "holds a model already" if (out / "config.json").exists() else "is not empty"
     raise UsageError(f"{out}: {what}, and training never writes over anything; choose another --out")
+
+
+def _claim(out: Path) -> None:
+    """Make the folder of the data before any is read: of two runs that begin at once in one place, one is refused.
+
+    A run that fails later empties its folder, which must never be that of another run.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / DATA).mkdir()
+    except FileExistsError:
+        raise UsageError(f"{out}: another run has just begun in it; choose another --out") from None
+    except OSError as error:
+        raise UsageError(f"{out}: the folder cannot be made: {error.strerror}") from None
 
 
 def _write(recipe: Recipe, prepared: Prepared, folder: Path, say: Say) -> None:
