@@ -113,9 +113,9 @@ def unreadable(path: object, error: OSError) -> CorpusError:
     return CorpusError(f"{path}: {error.strerror}")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """`"; did you mean dot?"` when something close to the word is known, else what there is."""
     names = sorted(known)
     by_lower = {name.lower(): name for name in names}
-    close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    close = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
     return f"; did you mean {by_lower[close[0]]}?" if close else f"; there is {', '.join(names)}"

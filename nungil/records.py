@@ -30,6 +30,13 @@ class Translation(NamedTuple):
     n_best: tuple["Translation", ...] = ()  # this one and the next best, where more than one was asked for
     links: str | None = None  # which word was looked at for which, as `0-0 1-2`, where that was asked for
 
+    def __repr__(self) -> str:
+        """What matters of it, in a line; `_asdict()` has all."""
+        notes = [f"score {self.score:.3f}"]
+        notes += [f"best of {len(self.n_best)}"] * bool(self.n_best) + ["source cut"] * self.cut
+        notes += ["not finished"] * (not self.finished) + _unknown(self.unknown)
+        return f"<Translation {self.source!r} → {self.text!r}, {', '.join(notes)}>"
+
 
 class Classification(NamedTuple):
     """A text as it was classified: the most probable label, and the probability of each."""
@@ -41,6 +48,11 @@ class Classification(NamedTuple):
     cut: bool = False
     unknown: tuple[str, ...] = ()  # words that the model has never seen
 
+    def __repr__(self) -> str:
+        """What matters of it, in a line; `_asdict()` has all."""
+        notes = [f"probability {self.probability:.3f}", *["source cut"] * self.cut, *_unknown(self.unknown)]
+        return f"<Classification {self.source!r} → {self.label!r}, {', '.join(notes)}>"
+
 
 class Labelled(NamedTuple):
     """A text and its label, and where they stand (line 0: nowhere)."""
@@ -50,3 +62,7 @@ class Labelled(NamedTuple):
     file: str = ""
     line: int = 0
     withheld: str = ""  # as of a pair
+
+
+def _unknown(words: tuple[str, ...]) -> list[str]:
+    return [f"unknown: {', '.join(words)}"] if words else []

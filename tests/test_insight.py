@@ -149,7 +149,7 @@ def test_a_badge_of_each_family(translator, transformer, classifier):
 
 
 def test_one_text_is_no_pair_and_a_list_is_no_text(translator):
-    with pytest.raises(UsageError, match=r"pairs of a text and its translation or label, not 'I like snow' alone"):
+    with pytest.raises(UsageError, match=r"pair 1 is not two texts but 'I like snow'"):
         translator.badge([TEXT])
     for look in (translator.look, translator.lens, translator.honesty):
         with pytest.raises(UsageError, match=r"one text is expected, not list"):

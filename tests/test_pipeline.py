@@ -18,6 +18,7 @@ from nungil.errors import UsageError
 from nungil.inspection.record import AttentionRecord
 from nungil.pipeline import Classifier, Translator
 from nungil.pipeline.translator import EMPTY
+from nungil.records import Classification, Translation
 from nungil.text.tokenizers.base import EOS, SOS
 
 TEXTS = ["I like snow", "", "snow", "The child ate a pear and we saw a ship yesterday", "   ", "We saw a ship", "zebra"]
@@ -287,3 +288,59 @@ def test_the_names_of_the_door():
     assert nungil.AttentionRecord.from_matrix
     with pytest.raises(AttributeError, match="module 'nungil' has no attribute 'trian'"):
         _ = nungil.trian
+    assert nungil.resume.__module__ == "nungil.runs.train"
+
+
+def test_the_packages_of_the_door_need_no_import_of_their_own():
+    script = "import nungil, sys; print(nungil.scoring.alignment.aer(['0-0'], ['0-0']), 'torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert found.stdout == "0.0 False\n", found.stderr
+    assert nungil.attention.Dot
+    assert nungil.errors.NungilError
+
+
+@pytest.mark.parametrize("given", [None, 3, b"model", ["model"]], ids=str)
+def test_what_is_no_path_is_refused(luong, given):
+    name = type(given).__name__
+    record = luong.look("I like snow")
+    for ask, what in (
+        (load, "a model folder"),
+        (lambda path: load("nowhere", others=[path]), "a model folder"),
+        (record.save, "the file of a record"),
+        (nungil.AttentionRecord.load, "the file of a record"),
+        (lambda path: nungil.train("pairs.tsv", out=path), "out, the new model folder,"),
+        (nungil.resume, "the folder of a run"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            ask(given)
+        assert str(caught.value) == f"{what} is named by a text or a path, not {name}"
+    with pytest.raises(UsageError, match="a model folder has to have a name, and it is empty"):
+        load("")
+
+
+@pytest.mark.parametrize("others", [None, 3], ids=str)
+def test_other_models_are_named_by_folders(tmp_path, others):
+    folder = translator_folder(tmp_path / "model")
+    with pytest.raises(UsageError) as caught:
+        load(folder, others=others)
+    assert str(caught.value) == f"others: a folder or several are expected, not {type(others).__name__}"
+
+
+def test_an_engine_that_is_no_name_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="there is no engine None; there is ctranslate2, nungil"):
+        load(tmp_path, engine=None)
+
+
+def test_models_and_answers_show_themselves_in_a_line(tmp_path, classifier):
+    luong = load(translator_folder(tmp_path / "shown"))
+    count = sum(one.numel() for one in luong.model.parameters())
+    assert repr(luong) == f"<Translator en → ko: recurrent, {count:,} parameters>"
+    assert repr(classifier).startswith("<Classifier of en, 3 labels: classifier, ")
+    answer = Translation("눈", -0.25, ("눈",), "snow", ("snow",), probabilities=(0.5,))
+    assert repr(answer) == "<Translation 'snow' → '눈', score -0.250>"
+    odd = answer._replace(finished=False, cut=True, unknown=("a", "b"), n_best=(answer, answer))
+    assert repr(odd) == (
+        "<Translation 'snow' → '눈', score -0.250, best of 2, source cut, not finished, unknown: a, b>"
+    )
+    label = Classification("snow", 0.5, {"snow": 0.5, "eye": 0.5}, "I like snow", True, ("a",))
+    assert repr(label) == "<Classification 'I like snow' → 'snow', probability 0.500, source cut, unknown: a>"

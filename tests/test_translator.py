@@ -126,6 +126,10 @@ def test_a_translation_begins_with_what_is_given(translator):
     assert two.text.startswith("배를")
     assert two.text.endswith(second.text), "only what comes first begins with it"
     assert translator.translate("", prefix="배를")[0].text == ""
+    (unseen,) = translator.translate("\u200b\n\nI like snow\nWe saw a ship.", prefix="배를")
+    (seen,) = translator.translate("I like snow\nWe saw a ship.", prefix="배를")
+    assert unseen.tokens == seen.tokens, "the first part that is translated, not the first of all, begins with it"
+    assert translator.translate(TEXTS, prefix=iter(["배를"] * 3)) == translator.translate(TEXTS, prefix="배를")
 
 
 def test_a_whole_translation_is_scored(translator):
@@ -144,6 +148,64 @@ def test_a_prefix_that_cannot_be_written_is_refused(translator):
     with pytest.raises(UsageError) as caught:
         translator.translate(TEXTS, prefix=["나는", "눈을"])
     assert str(caught.value) == "prefix: 2 prefixes for 3 texts; give one for each, or one text for all"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([3], "prefix 1 is no text but int"),
+        (3, "prefix: a text, or one for each text, is expected, not int"),
+        (b"snow", "prefix: a text, or one for each text, is expected, not bytes"),
+    ],
+    ids=str,
+)
+def test_a_prefix_that_is_no_text_is_refused(translator, given, said):
+    with pytest.raises(UsageError) as caught:
+        translator.translate(["I like snow"], prefix=given)
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "pairs of two texts are expected, as [('snow', '눈')], not NoneType"),
+        ("ab", "pairs of two texts are expected, as [('snow', '눈')], not str"),
+        ({"a": "b"}, "pairs of two texts are expected, as [('snow', '눈')], not dict"),
+        ([("snow", "눈"), ("a", "b", "c")], "pair 2 is not two texts but ('a', 'b', 'c')"),
+        (["ab"], "pair 1 is not two texts but 'ab'"),
+        ([("a", None)], "pair 1 is not two texts but ('a', None)"),
+        ([("a", "b"), ("a", " ")], "pair 2 has an empty text: ('a', ' ')"),
+    ],
+    ids=str,
+)
+def test_what_is_no_pair_is_refused(translator, given, said):
+    for ask in (translator.align, lambda pairs: next(translator.look_at_pairs(pairs)), translator.badge):
+        with pytest.raises(UsageError) as caught:
+            ask(given)
+        assert str(caught.value) == said
+
+
+def test_pairs_may_come_from_a_zip(translator):
+    pairs = list(zip(TEXTS, ["나는 눈을"] * 3, strict=True))
+    assert translator.align(zip(*zip(*pairs, strict=True), strict=True)) == translator.align(pairs)
+
+
+def test_layers_and_heads_that_are_no_numbers_are_refused(translator):
+    for ask in (
+        lambda: translator.align([("I like snow", "나는")], head="x"),
+        lambda: translator.lens("I like snow", head="x"),
+        lambda: translator.explain("I like snow", head="x"),
+        lambda: translator.explain("I like snow", step="x"),
+        lambda: translator.lens("I like snow", None),
+    ):
+        with pytest.raises(UsageError, match=r"no head x|no step x|no lens None"):
+            ask()
+
+
+def test_search_settings_of_another_type_are_refused(translator):
+    with pytest.raises(UsageError) as caught:
+        translator.translate(TEXTS, {"beam": 3})
+    assert str(caught.value) == "translate() takes search settings, not dict; give options by their names, as beam=3"
 
 
 def test_more_tokens_than_usual_can_be_asked_for(translator):

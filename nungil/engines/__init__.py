@@ -1,6 +1,6 @@
 """Engines: other ways to run the same translators. What `nungil.load` gives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -11,8 +11,9 @@ from nungil.engines.library import possible_compute
 from nungil.engines.specification import transformer_of
 from nungil.errors import UsageError, did_you_mean
 from nungil.model.folder import ModelConfig, read_config
-from nungil.pipeline import Classifier, Translator
+from nungil.pipeline import MODEL_FOLDER, Classifier, Translator
 from nungil.pipeline import load as load_native
+from nungil.text.files import path_of
 
 __all__ = ["CTranslate2", "Engine", "load"]
 Engine = Literal["nungil", "ctranslate2"]
@@ -34,7 +35,7 @@ def load(
     With `others`, a folder or several of models with the same tokenizers, translations are those of all of them
     together; attention, and what is said of a given translation, is the first's.
     """
-    more = [others] if isinstance(others, str | Path) else list(others)
+    more = _folders(others)
     if engine not in get_args(Engine):
         raise UsageError(f"there is no engine {engine!r}{did_you_mean(engine, get_args(Engine))}")
     if engine == "nungil":
@@ -48,13 +49,20 @@ def load(
     return replace(model, engine=CTranslate2(transformer, positions_of(model.config), name, probabilities, scores))
 
 
-def _together(folder: str | Path, others: Sequence[str | Path]) -> Translator:
+def _folders(others: str | Path | Sequence[str | Path]) -> list[Path]:
+    """One folder is as good as several."""
+    if isinstance(others, bytes) or not isinstance(others, str | Path | Iterable):
+        raise UsageError(f"others: a folder or several are expected, not {type(others).__name__}")
+    return [path_of(one, MODEL_FOLDER) for one in ([others] if isinstance(others, str | Path) else others)]
+
+
+def _together(folder: str | Path, others: Sequence[Path]) -> Translator:
     """The translator of a folder, whose searches are those of several."""
-    first = read_config(Path(folder))
+    first = read_config(path_of(folder, MODEL_FOLDER))
     places = [Path(folder).resolve()]
     for place in others:  # before any weights are read
-        _refuse_unlike(place, read_config(Path(place)), folder, first)
-        places.append(Path(place).resolve())
+        _refuse_unlike(place, read_config(place), folder, first)
+        places.append(place.resolve())
     if len(set(places)) < len(places):
         raise UsageError(f"{folder}: the same model is named twice; it has nothing to add to itself")
     model, *members = map(_translator, (folder, *others))

@@ -20,6 +20,7 @@ from nungil.inspection.honesty import Strip, WrittenStrip
 from nungil.inspection.merging import MARKS, RULE, merge, spell, words_of
 from nungil.inspection.steps import Step, regrouped
 from nungil.settings import Settings, build_settings, parse_json, read_text
+from nungil.text.files import path_of
 from nungil.text.tokenizers.base import SOS, SPECIALS
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ READINGS: dict[Reading, str] = {
     "input": "row t is the word just put in",
 }
 READING = READINGS["output"]
+RECORD_FILE = "the file of a record"
 UNMERGED = "none: tokens as the model has them"
 
 
@@ -203,7 +205,7 @@ class AttentionRecord:
         one = self.map_of(kind, layer)
         if head is None:
             return np.asarray(one.weights.mean(axis=0))
-        if not 0 <= head < one.heads:
+        if head not in range(one.heads):
             raise UsageError(
                 f"{one.kind} attention of layer {one.layer} has no head {head}; "
                 + (f"its heads, from 0: 0 to {one.heads - 1}" if one.heads > 1 else "it has one, 0")
@@ -308,14 +310,14 @@ class AttentionRecord:
     @classmethod
     def load(cls, path: str | Path) -> "AttentionRecord":
         """The record of a `.json` file that `save` wrote."""
-        return cls.from_json(parse_json(read_text(Path(path)), str(path)), str(path))
+        return cls.from_json(parse_json(read_text(path_of(path, RECORD_FILE)), str(path)), str(path))
 
     def save(self, path: str | Path) -> None:
         """Write the record to a file; its ending says how: .html, .json or .csv for all of it,
         .svg, .png or .pdf for its main map."""
         from nungil.inspection.saving import save_record  # drawings know records; a record knows of them only here
 
-        save_record(self, Path(path))
+        save_record(self, path_of(path, RECORD_FILE))
 
     def __repr__(self) -> str:
         """What is in it, in a line or two; every number is in `to_json()`."""

@@ -76,7 +76,7 @@ def view_of(watcher: Watcher, layer: int | None = None, head: int | None = None)
     if layer not in layers:
         raise UsageError(f"there is no {kind} attention of layer {layer}; its layers, from 0: {_listed(layers)}")
     heads = watcher.weights(kind, layer).shape[0]
-    if head is not None and not 0 <= head < heads:
+    if head is not None and head not in range(heads):
         there = f"its heads, from 0: 0 to {heads - 1}" if heads > 1 else "it has one, 0"
         raise UsageError(f"{kind} attention of layer {layer} has no head {head}; {there}")
     return View(kind, layer, head, heads)

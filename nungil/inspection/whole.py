@@ -60,10 +60,10 @@ def settled(model: Model, asked: Asked, place: Place) -> Asked:
     layers, heads = kinds[kind]
     layer, head = layers - 1 if place.layer is None else place.layer, place.head or 0
     others = "".join(f"; kind {other} has {count[0]} of them" for other, count in kinds.items() if count != kinds[kind])
-    if not 0 <= layer < layers:
+    if layer not in range(layers):
         there = ", ".join(map(str, range(layers)))
         raise UsageError(f"{kind} attention has no layer {layer}; its layers, from 0: {there}{others}")
-    if not 0 <= head < heads:
+    if head not in range(heads):
         there = ", ".join(map(str, range(heads)))
         raise UsageError(f"{kind} attention of layer {layer} has no head {head}; its heads, from 0: {there}")
     return _step_checked(replace(asked, kind=kind, layer=layer, head=head))
@@ -95,7 +95,7 @@ def _step_checked(asked: Asked) -> Asked:
         count, what = len(asked.source), "read"
     elif not asked.written:
         count, what = 1, "made"
-    if 1 <= asked.step <= count:
+    if asked.step in range(1, count + 1):
         return asked
     tokens = {"written": asked.target_tokens, "read": asked.source_tokens, "made": ()}[what]
     named = f": {' '.join(tokens)}" if tokens else ""

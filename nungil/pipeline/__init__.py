@@ -6,13 +6,15 @@ from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import Loaded, load_model
 from nungil.pipeline.classifier import Classifier
 from nungil.pipeline.translator import Translator
+from nungil.text.files import path_of
 
-__all__ = ["Classifier", "Translator", "load", "opened"]
+__all__ = ["MODEL_FOLDER", "Classifier", "Translator", "load", "opened"]
+MODEL_FOLDER = "a model folder"
 
 
 def load(folder: str | Path) -> Translator | Classifier:
     """The translator or classifier of a model folder."""
-    return opened(load_model(Path(folder)))
+    return opened(load_model(path_of(folder, MODEL_FOLDER)))
 
 
 def opened(loaded: Loaded) -> Translator | Classifier:

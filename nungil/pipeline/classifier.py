@@ -1,6 +1,6 @@
 """Classifier: texts in, labels out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import torch
@@ -14,6 +14,7 @@ from nungil.inspection.recorder import Recorder
 from nungil.inspection.steps import Candidate, Step
 from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
+from nungil.model.build import parameter_count
 from nungil.model.classifier import AttentionClassifier
 from nungil.model.folder import ModelConfig
 from nungil.model.results import Classified
@@ -26,7 +27,7 @@ from nungil.text.tokenizers.base import Tokenizer
 ROWS = 256  # texts that are computed together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Classifier(ClassifierInsight):
     """Classifies text."""
 
@@ -34,7 +35,12 @@ class Classifier(ClassifierInsight):
     model: AttentionClassifier
     tokenizer: Tokenizer
 
-    def classify(self, texts: str | Sequence[str]) -> list[Classification]:
+    def __repr__(self) -> str:
+        """Which one it is, in a line; the whole network is `model`."""
+        what = f"of {self.config.source or '?'}, {len(self.config.labels):,} labels"
+        return f"<Classifier {what}: {self.config.model.kind}, {parameter_count(self.model):,} parameters>"
+
+    def classify(self, texts: str | Iterable[str]) -> list[Classification]:
         """The label of each text, in the same order."""
         given = many(texts)
         if "" in given:

@@ -4,7 +4,7 @@ Lenses, honesty, interventions, differences, badges: text in, records out, as wi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -25,7 +25,7 @@ from nungil.inspection.shown import Shown
 from nungil.inspection.wordplaces import places_of
 from nungil.model.build import Model
 from nungil.model.folder import ModelConfig
-from nungil.pipeline.texts import encode, evaluating, not_empty, shown
+from nungil.pipeline.texts import encode, evaluating, not_empty, paired, shown
 from nungil.text.tokenizers.base import Tokenizer
 
 
@@ -136,15 +136,13 @@ class Insight(ABC):
         with evaluating(self._parts()[0]):
             return self._example(after.source, None)
 
-    def badge(self, records: Sequence[tuple[str, str]], *, seed: int = 1, tell: Tell | None = None) -> Badge:
+    def badge(self, records: Iterable[tuple[str, str]], *, seed: int = 1, tell: Tell | None = None) -> Badge:
         """The badge of the model on texts and their translations, or their labels."""
-        alone = next((one for one in records if isinstance(one, str) or len(one) != 2), None)
-        if alone is not None:
-            raise UsageError(f"a badge needs pairs of a text and its translation or label, not {alone!r} alone")
-        if not records:
+        given = paired(records)
+        if not given:
             raise UsageError("a badge needs some texts with their translations or labels, and got none")
         with evaluating(self._parts()[0]):
-            examples, metric = self._judged(records)
+            examples, metric = self._judged(given)
             self._refuse_unlooking(examples[0])
             return judge(examples, metric, seed, tell)
 

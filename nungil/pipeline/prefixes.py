@@ -1,21 +1,36 @@
 """Prefixes: text that translations are to begin with, as ids."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nungil.errors import UsageError
 from nungil.text.tidy import tidy
 from nungil.text.tokenizers.base import EOS, SPECIALS, UNK, Tokenizer
 
-Prefix = str | Sequence[str | None] | None  # one for all texts, one for each of them, or none
+Prefix = str | Iterable[str | None] | None  # one for all texts, one for each of them, or none
 
 
 def prefix_ids(prefix: Prefix, texts: int, tokenizer: Tokenizer) -> list[list[int]]:
     """The ids that each of so many translations begins with. A prefix that ends in `<eos>` is a whole translation."""
     if prefix is None or isinstance(prefix, str):
         return [_ids(prefix, tokenizer)] * texts
-    if len(prefix) != texts:
-        raise UsageError(f"prefix: {len(prefix)} prefixes for {texts} texts; give one for each, or one text for all")
-    return [_ids(one, tokenizer) for one in prefix]
+    if isinstance(prefix, bytes) or not isinstance(prefix, Iterable):
+        raise UsageError(f"prefix: a text, or one for each text, is expected, not {type(prefix).__name__}")
+    given = list(prefix)
+    if len(given) != texts:
+        raise UsageError(f"prefix: {len(given)} prefixes for {texts} texts; give one for each, or one text for all")
+    for number, one in enumerate(given, 1):
+        if not isinstance(one, str | None):
+            raise UsageError(f"prefix {number} is no text but {type(one).__name__}")
+    return [_ids(one, tokenizer) for one in given]
+
+
+def at_beginnings(prefixes: Sequence[list[int]], texts: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The prefix of every part of some texts: the first part that is not empty has that of its text, others none."""
+    found: list[list[int]] = []
+    for ids, parts in zip(prefixes, texts, strict=True):
+        first = next((place for place, part in enumerate(parts) if part), None)
+        found += [ids if place == first else [] for place in range(len(parts))]
+    return found
 
 
 def _ids(prefix: str | None, tokenizer: Tokenizer) -> list[int]:

@@ -1,6 +1,6 @@
 """Texts on their way into a model: tidied, cut into ids, marked, padded."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -98,12 +98,29 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "B S"], Bool[Tens
     return pad([np.array(row, dtype=np.int64) for row in rows])
 
 
-def many(texts: str | Sequence[str]) -> list[str]:
+def paired(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pairs of a text and its translation or label; what is none is refused with its place."""
+    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
+        raise UsageError(f"pairs of two texts are expected, as [('snow', '눈')], not {type(pairs).__name__}")
+    found = list(pairs)
+    for number, pair in enumerate(found, 1):
+        if isinstance(pair, str) or not isinstance(pair, Iterable) or not _two_texts(list(pair)):
+            raise UsageError(f"pair {number} is not two texts but {pair!r}")
+        if not all(map(tidy, pair)):
+            raise UsageError(f"pair {number} has an empty text: {pair!r}")
+    return found
+
+
+def _two_texts(pair: list[object]) -> bool:
+    return len(pair) == 2 and all(isinstance(text, str) for text in pair)
+
+
+def many(texts: str | Iterable[str]) -> list[str]:
     """The texts, tidied; one is as good as several."""
     return [tidy(text) for text in listed(texts)]
 
 
-def listed(texts: str | Sequence[str]) -> list[str]:
+def listed(texts: str | Iterable[str]) -> list[str]:
     """One text is as good as several; what is no text is refused with its place."""
     if isinstance(texts, bytes) or not isinstance(texts, Iterable):
         raise UsageError(f"a text or several are expected, not {type(texts).__name__}")

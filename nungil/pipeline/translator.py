@@ -1,7 +1,7 @@
 """Translator: texts in, translations out."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -30,16 +30,17 @@ from nungil.inspection.shown import Shown
 from nungil.inspection.steps import Candidate, Step
 from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
-from nungil.model.build import TranslatorModel
+from nungil.model.build import TranslatorModel, parameter_count
 from nungil.model.folder import ModelConfig
 from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.joining import joined
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
-from nungil.pipeline.prefixes import Prefix, prefix_ids
-from nungil.pipeline.texts import Marked, by_words, encode, evaluating, listed, many, named, not_empty, padded, shown
+from nungil.pipeline.prefixes import Prefix, at_beginnings, prefix_ids
+from nungil.pipeline.texts import Marked, by_words, encode, evaluating, listed, named, not_empty, padded, paired, shown
 from nungil.records import Translation
 from nungil.settings import build_settings
 from nungil.text.sentences import Sentence, sentences_of
+from nungil.text.tidy import tidy
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK
 from nungil.text.tokenizers.train import Tokenizers
 from nungil.text.tokenizers.vocabulary import WordTokenizer
@@ -57,7 +58,7 @@ class Draft(NamedTuple):
     found: Found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Translator(TranslatorInsight):
     """Translates text. Nothing of a call is left when it is answered, so two may be answered at once."""
 
@@ -66,9 +67,14 @@ class Translator(TranslatorInsight):
     tokenizers: Tokenizers
     engine: Searcher | None = None  # who searches in place of nungil itself
 
+    def __repr__(self) -> str:
+        """Which one it is, in a line; the whole network is `model`."""
+        way = f"{self.config.source or '?'} → {self.config.target or '?'}"
+        return f"<Translator {way}: {self.config.model.kind}, {parameter_count(self.model):,} parameters>"
+
     def translate(
         self,
-        texts: str | Sequence[str],
+        texts: str | Iterable[str],
         search: SearchSettings | None = None,
         *,
         split: bool = True,
@@ -98,9 +104,9 @@ class Translator(TranslatorInsight):
             sentences_of(text) if split and EOS not in ids else [Sentence(text, "")]
             for text, ids in zip(given, begun, strict=True)
         ]
-        sentences = many([part.text for part in chain.from_iterable(parts)])
-        prefixes = [[] if place else ids for cut, ids in zip(parts, begun, strict=True) for place in range(len(cut))]
-        found = iter(self._sentences(sentences, settings, align, prefixes))
+        tidied = [[tidy(part.text) for part in cut] for cut in parts]
+        sentences = list(chain.from_iterable(tidied))
+        found = iter(self._sentences(sentences, settings, align, at_beginnings(begun, tidied)))
         return [joined([next(found) for _ in cut], cut) if cut else _empty(align) for cut in parts]
 
     def look(self, text: str, target: str | None = None, *, honesty: Wanted | bool = False) -> AttentionRecord:
@@ -154,7 +160,7 @@ class Translator(TranslatorInsight):
 
     def align(
         self,
-        pairs: Sequence[tuple[str, str]],
+        pairs: Iterable[tuple[str, str]],
         reading: Reading = "output",
         layer: int | None = None,
         head: int | None = None,
@@ -163,12 +169,13 @@ class Translator(TranslatorInsight):
 
         A row of attention can be read as that of the word being written, or of the word that was just put in.
         """
-        links = [""] * len(pairs)
-        for place, looked in self.look_at_pairs(pairs):
+        given = paired(pairs)
+        links = [""] * len(given)
+        for place, looked in self.look_at_pairs(given):
             links[place] = links_of(looked, reading, layer, head)
         return links
 
-    def look_at_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, AttentionRecord]]:
+    def look_at_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[int, AttentionRecord]]:
         """Where it looks while it writes given translations: the place of each pair, and its record, in any order.
 
         Many are read at once, so this is for many. A record here has no probabilities, and for words to be counted as
@@ -177,7 +184,7 @@ class Translator(TranslatorInsight):
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
         reads, writes = self.tokenizers
-        texts = [(not_empty(source), not_empty(target)) for source, target in pairs]
+        texts = [(tidy(source), tidy(target)) for source, target in paired(pairs)]
         encoded = [encode(source, reads, self.config).ids for source, _ in texts]
         written = [[*writes.encode(target), EOS] for _, target in texts]
         for place, recorder, row in self._watch(encoded, written):
@@ -353,6 +360,10 @@ def _settings(search: SearchSettings | None, options: dict[str, Any]) -> SearchS
     """Those that are given whole, or by single options: not both, since nobody could tell which of them holds."""
     if search is None:
         return build_settings(options, SearchSettings, "translate")
+    if not isinstance(search, SearchSettings):
+        raise UsageError(
+            f"translate() takes search settings, not {type(search).__name__}; give options by their names, as beam=3"
+        )
     if options:
         raise UsageError(
             f"translate() was given search settings and {', '.join(sorted(options))} beside them; put "

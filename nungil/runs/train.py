@@ -15,6 +15,7 @@ from nungil.runs.recipe import Recipe, read_recipe
 from nungil.runs.result import Run
 from nungil.runs.session import Session
 from nungil.settings import read_settings
+from nungil.text.files import path_of
 from nungil.training.ranks import Ranks, joined
 
 OF_TRAINING = ("steps", "processes")  # what is short for `training={…}`
@@ -33,6 +34,7 @@ def train(
 
     nungil.train("pairs.tsv", source="en", target="ko", out="runs/mine", model="luong", training={"patience": 3})
     """
+    place = path_of(out, "out, the new model folder,")
     laid_over: dict[str, Any] = {"data": {}, "training": {}}
     for name, value in {"train": train, **options}.items():
         if value is None or value == ():
@@ -41,8 +43,8 @@ def train(
             laid_over[name] = {**laid_over.get(name, {}), **value} if isinstance(value, Mapping) else value
         else:
             laid_over["training" if name in OF_TRAINING else "data"][name] = value
-    settled = read_recipe(None if recipe is None else Path(recipe), laid_over, changes)
-    return run(settled, Path(out), to_nobody if quiet else to_stderr)
+    settled = read_recipe(None if recipe is None else path_of(recipe, "a recipe"), laid_over, changes)
+    return run(settled, place, to_nobody if quiet else to_stderr)
 
 
 def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Run:
@@ -58,7 +60,7 @@ def resume(
     folder: str | Path, *, processes: int | None = None, accept_changes: bool = False, quiet: bool = False
 ) -> Run:
     """What `nungil resume` does: go on exactly where a run stopped. A finished run is finished once more, the same."""
-    place, say = Path(folder), to_nobody if quiet else to_stderr
+    place, say = path_of(folder, "the folder of a run"), to_nobody if quiet else to_stderr
     if not place.is_dir():
         raise UsageError(f"{place}: there is no such folder; a run is what `nungil train` leaves")
     if not (place / RECIPE).is_file():

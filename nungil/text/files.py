@@ -8,6 +8,7 @@ import codecs
 import zlib
 from collections.abc import Iterator
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,6 +29,15 @@ PACKED = {
     b"PAR1": "a Parquet table",
     b"%PDF": "a PDF",
 }
+
+
+def path_of(given: str | PathLike[str], what: str) -> Path:
+    """The path that a caller has given, if it is one."""
+    if not isinstance(given, str | PathLike):
+        raise UsageError(f"{what} is named by a text or a path, not {type(given).__name__}")
+    if not str(given):
+        raise UsageError(f"{what} has to have a name, and it is empty")
+    return Path(given)
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
