@@ -247,6 +247,20 @@ def test_a_sentence_about_a_separator_is_a_sentence(tmp_path):
     assert plain(read_pairs([path])) == [("sep=;", "sep=;")]
 
 
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv", "\t")])
+def test_neither_empty_lines_before_a_header_nor_marks_before_it_hide_it(tmp_path, name, delimiter):
+    table = f"en{delimiter}ko\nsnow{delimiter}눈\n"
+    empty = written(tmp_path, name, f"\n{delimiter}\n{table}")
+    assert [(*pair[:2], pair.line) for pair in read_pairs([empty])] == [("", "", 1), ("", "", 2), ("snow", "눈", 4)]
+    joined = written(tmp_path, name, f"\ufeff\ufeff{table}")
+    assert plain(read_pairs([joined])) == [("snow", "눈")]
+
+
+def test_a_delimiter_at_the_end_of_rows_makes_no_column(tmp_path):
+    path = written(tmp_path, "a.csv", "en,ko\nsnow,눈,\nroad,길,,\n")
+    assert plain(read_pairs([path])) == [("snow", "눈"), ("road", "길")]
+
+
 def test_an_object_without_the_key_or_with_null_is_a_record_that_lacks_it(tmp_path):
     lines = ['{"en": "a", "ko": "b"}', '{"en": "c"}', "{}", '{"en": null, "ko": "d"}', '{"en": "", "ko": "e"}']
     path = written(tmp_path, "a.jsonl", "\n".join(lines))

@@ -3,7 +3,7 @@
 import glob
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 
 from nungil.errors import CorpusError, UsageError, did_you_mean
@@ -112,6 +112,7 @@ def _look_into_table(path: Path, head: list[str], source: Source, settings: Corp
         rows = [fields for _, fields in islice(csv_records(path, delimiter, settings.encoding), HEAD_LINES)]
     else:
         rows = [line.split("\t") for line in head]
+    rows = list(dropwhile(lambda row: not any(row), rows))
     if not rows:
         raise CorpusError(f"{path}: there is no row in it")
     header = settings.header if settings.header is not None else _shows_header(rows, settings.columns)

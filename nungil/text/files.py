@@ -88,7 +88,7 @@ def text_blocks(path: Path, encoding: str) -> Iterator[str]:
     done, begun = 0, False
     try:
         for block in _decoded(path, codecs.getincrementaldecoder(encoding)()):
-            yield block if begun else block.removeprefix("\ufeff")
+            yield block if begun else block.lstrip("\ufeff")
             begun = begun or bool(block)
             done += block.count("\n")
     except UnicodeDecodeError as error:

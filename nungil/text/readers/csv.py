@@ -26,13 +26,14 @@ def read_csv(source: Source) -> Rows:
     name, (first, second) = str(path), source.columns
     needed = max(first, second) + 1
     separator = DELIMITERS.get(source.delimiter, source.delimiter)
-    width = 0
-    for number, (line, fields) in enumerate(csv_records(path, source.delimiter, source.encoding)):
-        width = width or len(fields)
-        if len(fields) > width:
-            raise too_many(name, line, len(fields), width, separator)
-        if number == 0 and source.header:
+    width, header = 0, source.header
+    for line, fields in csv_records(path, source.delimiter, source.encoding):
+        if header and any(fields):
+            width, header = len(fields), False
             continue
+        width = width or len(fields)
+        if any(fields[width:]):  # a separator at the end is nothing
+            raise too_many(name, line, len(fields), width, separator)
         if len(fields) >= needed:
             yield fields[first], fields[second], name, line
         elif fields:

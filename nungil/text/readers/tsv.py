@@ -9,12 +9,13 @@ def read_tsv(source: Source) -> Rows:
     """Rows of a TSV file. An empty line is a row of empty texts, for cleaning to count."""
     (path,) = source.files
     name, (first, second) = str(path), source.columns
-    needed = max(first, second) + 1
+    needed, header = max(first, second) + 1, source.header
     for line, text in enumerate(read_lines(path, source.encoding), 1):
         fields = text.split("\t")
-        if len(fields) >= needed:
-            if line > 1 or not source.header:
-                yield fields[first], fields[second], name, line
+        if header and any(fields):
+            header = False
+        elif len(fields) >= needed:
+            yield fields[first], fields[second], name, line
         elif text:
             raise too_few(name, line, len(fields), needed, "tab")
         else:
