@@ -118,7 +118,7 @@ def random(*shape: int) -> torch.Tensor:
             lambda: MultiHeadAttention(12, 4)(random(2, 3, 12), random(2, 0, 12), random(2, 0, 12)),
             "there is no source step to attend to: q (2, 3, 12), k (2, 0, 12), v (2, 0, 12)",
         ),
-        (lambda: causal_keep(5, 3), "causal attention needs at least as many keys as queries: 5 queries, 3 keys"),
+        (lambda: causal_keep(5, 3), "causal attention needs at least as many keys as queries: queries 5, keys 3"),
     ],
 )
 def test_sizes_that_do_not_fit_are_named(call, message):

@@ -202,7 +202,7 @@ def test_what_stands_before_the_changed_step_stays():
 
 def test_what_cannot_be_changed_is_refused():
     example = example_of(TRANSLATORS["luong"]())
-    with pytest.raises(UsageError, match=r"there is no step 5: 4 tokens are written, counted from 1"):
+    with pytest.raises(UsageError, match=r"there is no step 5: 4 tokens written, counted from 1"):
         changed(example, Flatten(5))
     with pytest.raises(UsageError, match=r"steps count from 1; there is no step 0"):
         Flatten(0)

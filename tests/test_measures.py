@@ -366,7 +366,7 @@ def test_the_calibration_error_is_that_of_its_definition(answers):
 @pytest.mark.parametrize(
     ("sure", "right", "message"),
     [
-        ([0.5], [True, False], "1 probabilities for 2 answers; there must be one for each"),
+        ([0.5], [True, False], "probabilities 1, answers 2; there must be one for each"),
         ([], [], "there are no answers to score; give at least one"),
         ([0.5, 1.5], [True, True], "probability 2 is 1.5; it must be between 0 and 1"),
         ([math.nan], [True], "probability 1 is nan; it must be between 0 and 1"),

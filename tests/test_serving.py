@@ -118,7 +118,7 @@ def test_a_prefix_for_each_text_or_for_all(server):
     error = refused(server, "translate", {"texts": [TEXT], "prefix": "얼룩말"})
     assert error["message"] == "prefix: not in the model's vocabulary, so that it cannot be written: 얼룩말"
     error = refused(server, "translate", {"texts": [TEXT], "prefix": ["눈이", "눈이"]})
-    assert "2 prefixes for 1 texts" in error["message"]
+    assert "2 given for 1 text" in error["message"]
 
 
 @pytest.mark.parametrize("name", ["luong", "transformer"])

@@ -120,7 +120,7 @@ def test_a_giant_group_never_lands_in_valid():
 def test_too_few_records_are_refused():
     with pytest.raises(CorpusError) as caught:
         split([np.arange(5, dtype=np.uint64)], 0, 3, 2)
-    assert str(caught.value) == "5 records are too few to set 5 aside for validation and test"
+    assert str(caught.value) == "too few records to set 5 aside for validation and test: 5"
 
 
 def test_vowel_signs_belong_to_their_words():

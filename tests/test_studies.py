@@ -302,7 +302,7 @@ def test_a_study_that_is_stopped_keeps_its_runs_and_goes_on_with_the_others(made
         if line.startswith("b-seed-1"):
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(StoppedError, match=r"stopped; 6 finished runs are kept in .* the same command goes on"):
+    with pytest.raises(StoppedError, match=r"stopped; 6 finished runs kept in .* the same command goes on"):
         run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), stopping)
     first, made_up.performed = made_up.performed, []
     records = run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), lambda _: None)
@@ -320,7 +320,7 @@ def test_a_run_in_this_process_is_stopped_in_its_middle_and_made_again(made_up, 
         return whole(job, scale, material)
 
     monkeypatch.setattr(made_up, "perform", stopped)
-    with pytest.raises(StoppedError, match="stopped; 6 finished runs are kept"):
+    with pytest.raises(StoppedError, match="stopped; 6 finished runs kept"):
         run(made_up, plan_of(1), Ledger(tmp_path / "x", {"study": "made-up"}), (), lambda _: None)
     assert made_up.performed[-1] == "b-seed-1", "the run that the signal met was not gone on with"
     monkeypatch.setattr(made_up, "perform", whole)

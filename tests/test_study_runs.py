@@ -192,7 +192,7 @@ def test_a_users_data_is_cut_to_what_a_study_can_afford(tmp_path):
         given([str(tmp_path / "pairs.tsv")], replace(SCALE, longest=1), "translate")
     write_pairs(tmp_path / "few.tsv", 40)
     with pytest.raises(
-        CorpusError, match=r"few.tsv: \d+ records to train on are too few for a study; 50 or more are needed"
+        CorpusError, match=r"few.tsv: too few records to train on for a study: \d+; 50 or more are needed"
     ):
         given([str(tmp_path / "few.tsv")], SCALE, "translate")
 

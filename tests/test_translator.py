@@ -18,6 +18,7 @@ from nungil.pipeline import load
 from nungil.pipeline.joining import joined_links
 from nungil.pipeline.translator import copied
 from nungil.records import Translation
+from nungil.text.counts import counted
 from nungil.text.sentences import Sentence, sentences_of
 
 TEXTS = ["I like snow", "We saw a ship", "The child ate a pear"]
@@ -147,7 +148,7 @@ def test_a_prefix_that_cannot_be_written_is_refused(translator):
     assert str(caught.value) == ("prefix: not in the model's vocabulary, so that it cannot be written: zebras, quokkas")
     with pytest.raises(UsageError) as caught:
         translator.translate(TEXTS, prefix=["나는", "눈을"])
-    assert str(caught.value) == "prefix: 2 prefixes for 3 texts; give one for each, or one text for all"
+    assert str(caught.value) == "prefix: 2 given for 3 texts; give one for each, or one text for all"
 
 
 @pytest.mark.parametrize(
@@ -277,6 +278,11 @@ def test_what_is_no_text_is_refused(translator, given, said):
     with pytest.raises(UsageError) as caught:
         translator.translate(given)
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, "0 updates"), (1, "1 update"), (1_000, "1,000 updates")])
+def test_one_is_no_plural(number, said):
+    assert counted(number, "update") == said
 
 
 def test_links_of_sentences_are_joined():

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from nungil.attention.softmax import softmax
 from nungil.errors import ShapeError
+from nungil.text.counts import counted
 
 # Sizes   B batch   T target steps   S source steps   V width of a value
 Keep = Bool[Tensor, "B S"] | Bool[Tensor, "B T S"]
@@ -59,7 +60,7 @@ def hidden(keep: Keep, like: Tensor) -> Tensor:
 def causal_keep(T: int, S: int, device: torch.device | None = None) -> Bool[Tensor, "1 T S"]:
     """Query t sees keys up to t + S − T: aligned at the lower right, so that one step sees all that came before."""
     if T > S:
-        raise ShapeError(f"causal attention needs at least as many keys as queries: {T} queries, {S} keys")
+        raise ShapeError(f"causal attention needs at least as many keys as queries: queries {T}, keys {S}")
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(diagonal=S - T)[None]
 
 
@@ -78,7 +79,8 @@ def check_steps(keep: Keep | None, query: Tensor) -> None:
     """Refuse a mask of its own for each target step that is for another number of steps."""
     if keep is not None and keep.dim() == 3 and keep.shape[1] != query.shape[1]:
         raise ShapeError(
-            f"keep {tuple(keep.shape)} is for {keep.shape[1]} target steps, query {tuple(query.shape)} has other"
+            f"keep {tuple(keep.shape)} is for {counted(keep.shape[1], 'target step')}, "
+            f"query {tuple(query.shape)} has other"
         )
 
 

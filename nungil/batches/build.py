@@ -13,6 +13,7 @@ from nungil.batches.store import Store, StoreWriter
 from nungil.batches.workers import map_in_order
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
+from nungil.text.counts import counted
 from nungil.text.tokenizers.base import Ids, Tokenizer
 from nungil.text.tokenizers.train import Tokenizers
 
@@ -111,7 +112,9 @@ def _build(
 
 
 def _why_empty(too_long: int, longest: int) -> str:
-    return f"every record has more than {longest:,} tokens" if too_long else "no record is clean and short enough"
+    return (
+        f"every record has more than {counted(longest, 'token')}" if too_long else "no record is clean and short enough"
+    )
 
 
 def _short_enough(columns: Mapping[str, Ids], longest: int) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ import typer
 
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import CorpusError, UsageError
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.inspection.heads import Desk, HeadScores
@@ -109,7 +110,10 @@ def _warn(model: "Translator", file: Path, rows: Rows) -> None:
     for number, (source, _) in enumerate(rows.pairs, 1):
         if encode(source, model.tokenizers.source, model.config).cut:
             longest = model.config.longest
-            say(f"{file}, line {number}: longer than the {longest} tokens that the model reads; the rest was left out")
+            say(
+                f"{file}, line {number}: longer than the {counted(longest, 'token')} that the model reads; "
+                "the rest was left out"
+            )
 
 
 def _tell(scores: "dict[str, AlignmentScores]", rows: Rows, as_json: bool) -> None:
@@ -200,7 +204,9 @@ def _read(file: Path, gold: Path | None, encoding: str) -> Rows:
     if gold is not None:
         links = list(read_lines(gold, encoding))
     if links and len(links) != len(pairs):
-        raise CorpusError(f"{gold or file}: {len(links):,} lines of gold links for {len(pairs):,} pairs")
+        raise CorpusError(
+            f"{gold or file}: {counted(len(links), 'line')} of gold links for {counted(len(pairs), 'pair')}"
+        )
     _check_gold(gold or file, Rows(pairs, links))
     return Rows(pairs, links)
 
@@ -228,6 +234,7 @@ def _fault(pair: tuple[str, str], line: str) -> str | None:
     if past is None:
         return None
     return (
-        f"link {past[0]}-{past[1]} leads past the sentence: the source has {sizes[0]} words, the target {sizes[1]}, "
+        f"link {past[0]}-{past[1]} leads past the sentence: the source has {counted(sizes[0], 'word')}, "
+        f"the target {sizes[1]}, "
         "counted from 0"
     )

@@ -9,6 +9,7 @@ import typer
 from nungil.cli.options import two_columns
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import CorpusError, UsageError
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.pipeline import Classifier, Translator
@@ -76,7 +77,7 @@ def badges(folders: Sequence[Path], texts: Texts) -> tuple[tuple[str, ...], dict
     for folder, model in zip(folders, models, strict=True):
         if model.config.task != models[0].config.task:
             raise UsageError(f"{folder} and {folders[0]} do not do the same; their figures cannot be compared")
-        say(f"{folder}: {len(records):,} texts with attention as it is, even, permuted and random …")
+        say(f"{folder}: {counted(len(records), 'text')} with attention as it is, even, permuted and random …")
         found.append(model.badge(records, seed=texts.seed, tell=_tell))
     if len(found) == 1:
         return found[0].lines(), found[0].to_json()
@@ -113,4 +114,4 @@ def records_for(folder: Path, model: "Translator | Classifier", texts: Texts) ->
 
 def _tell(done: int, total: int) -> None:
     if done % EVERY == 0 or done == total:
-        say(f"{done:,} of {total:,} texts")
+        say(f"{done:,} of {counted(total, 'text')}")

@@ -24,6 +24,7 @@ from nungil.cli.options import (
 )
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import CorpusError, UsageError
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.text.checkup import CheckRequest, Checkup
@@ -144,7 +145,7 @@ def _print(found: "Checkup") -> None:
         _print_labels(found.survey.labels, width)
     for name, finding in found.survey.findings.items():
         if name == "one source, several targets":
-            write(f"\n{finding.count:,} sources were met before with another target, which is usual.")
+            write(f"\n{counted(finding.count, 'source')} met before with another target, which is usual.")
     if found.warnings:
         write("\nTo look at")
         for warning in found.warnings:
@@ -181,7 +182,7 @@ def _print_column(column: "ColumnSurvey", records: int, width: int) -> None:
     rows = [(f"{low}–{high}" if low < high else f"{low}", count) for low, high, count in column.words.histogram]
     write("\n".join(bars(rows, width)))
     padding = column.padding
-    words = "1 word" if padding.length == 1 else f"{padding.length} words"
+    words = counted(padding.length, "word")
     write(f"  Pad to {words}, which cuts {padding.cut:.1%}: {padding.reason}.")
 
 

@@ -8,6 +8,7 @@ import typer
 
 from nungil.cli.talk import say, suggest_looking
 from nungil.errors import UsageError
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.records import Classification
@@ -50,7 +51,7 @@ def classify(
             warn_of_unknown(texts.place(place), one.source, one.unknown)
             if one.cut:
                 limit = model.config.longest
-                say(f"{texts.place(place)}: longer than the {limit} tokens that the model reads; cut there")
+                say(f"{texts.place(place)}: longer than the {counted(limit, 'token')} that the model reads; cut there")
         if not seen:
             seen.extend([one.source for one in answers if one is not None][:1])
         return [_shown(one, as_json) for one in answers]

@@ -10,6 +10,7 @@ import typer
 
 from nungil.cli.talk import say, write
 from nungil.errors import UsageError
+from nungil.text.counts import counted
 
 Task = Literal["translate", "senses"]
 Direction = Literal["en-ko", "ko-en"]
@@ -90,7 +91,7 @@ def _file(path: Path, lines: Iterator[str], overwrite: bool) -> None:
         for line in lines:
             text.write(line + "\n")
             count += 1
-    say(f"Wrote {count} lines to {path}\nNext: nungil check {path}")
+    say(f"Wrote {counted(count, 'line')} to {path}\nNext: nungil check {path}")
 
 
 def _folder(
@@ -116,7 +117,7 @@ def _folder(
         for split, line in lines:
             files[split].write(line + "\n")
             count += 1
-    say(f"Wrote {count} lines to {', '.join(map(str, paths.values()))}")
+    say(f"Wrote {counted(count, 'line')} to {', '.join(map(str, paths.values()))}")
     say(f"Next: nungil check {paths['train']} --test {paths['test']}")
 
 

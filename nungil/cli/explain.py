@@ -8,6 +8,7 @@ import typer
 
 from nungil.cli.talk import readable_json, say, write
 from nungil.errors import UsageError
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.inspection.ledger import Ledger
@@ -148,7 +149,10 @@ def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> No
         ledger = model.explain(text, step, **place, kind=where.kind)
     _print(ledger, page)
     if ledger.numbers["cut"]:
-        say(f"The text is longer than the {model.config.longest} tokens that the model reads; the rest was left out")
+        say(
+            f"The text is longer than the {counted(model.config.longest, 'token')} that the model reads; "
+            "the rest was left out"
+        )
     say(_next_step(folder, text, ledger, where, page.lang))
 
 

@@ -10,6 +10,7 @@ import typer
 from nungil.cli.options import Compute, Others, Split
 from nungil.cli.talk import say, suggest_looking
 from nungil.errors import UsageError
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.cli.texts import Texts
@@ -158,6 +159,9 @@ def _warn(place: str, one: "Translation", model: "Translator") -> None:
 
     warn_of_unknown(place, one.source, one.unknown)
     if one.cut:
-        say(f"{place}: longer than the {model.config.longest} tokens that the model reads; the rest was left out")
+        say(
+            f"{place}: longer than the {counted(model.config.longest, 'token')} that the model reads; "
+            "the rest was left out"
+        )
     if not one.finished and one.source:
         say(f"{place}: the translation did not come to an end and was cut off")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nungil.inspection.ranks import mean_of
+from nungil.text.counts import counted
 
 # What is left of the score with even attention, as a share: above the one attention is decoration, below the other a
 # pillar.
@@ -65,7 +66,7 @@ class Badge:
             f"τ {_tau(self.tau_gradient)} with gradient × input, {_tau(self.tau_erasing)} with leave-one-out (these "
             f"have {_tau(self.tau_ceiling)} with each other).",
             f"Verdict: {self.verdict}",
-            f"Measured on {self.sentences:,} sentences, seed {self.seed}, in {self.seconds:.0f} s.",
+            f"Measured on {counted(self.sentences, 'sentence')}, seed {self.seed}, in {self.seconds:.0f} s.",
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from nungil.errors import UsageError
 from nungil.inspection.rows import Rewrite, flattened, forced, moved, permuted, replaced, seeded, zeroed
+from nungil.text.counts import counted
 
 Word = str | int  # a word by its text, or by the number of its column, from 1
 Places = Callable[[Word], Sequence[int]]  # the places of a word's pieces, from 0
@@ -147,7 +148,10 @@ class Set(Change):
 
         def rewritten(rows: Tensor, seen: Tensor) -> Tensor:
             if len(self.weights) != rows.shape[-1]:
-                raise UsageError(f"{self}: {len(self.weights)} weights for {rows.shape[-1]} words; give one for each")
+                raise UsageError(
+                    f"{self}: {counted(len(self.weights), 'weight')} for {counted(rows.shape[-1], 'word')}; "
+                    "give one for each"
+                )
             return replaced(rows, seen, self.weights)
 
         return rewritten

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field
 from nungil.inspection.layout import visible
 from nungil.inspection.ranks import mean_of
 from nungil.settings import Settings
+from nungil.text.counts import counted
 
 NEEDED = 0.1  # the probability that written words lose, on average, when their rows are made even …
 FLIPPED = 0.25  # … or the share of steps where another word is then the most probable
@@ -142,7 +143,8 @@ class Strip:
         ]
         if self.permutations:
             lines.append(
-                f"Among {self.permutations} permutations of {'the' if self.labels else 'each'} row (seed {self.seed}): "
+                f"Among {counted(self.permutations, 'permutation')} of "
+                f"{'the' if self.labels else 'each'} row (seed {self.seed}): "
                 f"an even row changes more than {self.mean('percentile'):.0f}% of them; the model's own row makes its "
                 f"{'label' if self.labels else self.unit} more probable than {self.mean('own_percentile'):.0f}% of "
                 "them do."

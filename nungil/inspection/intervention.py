@@ -22,6 +22,7 @@ from nungil.inspection.picture import Picture
 from nungil.inspection.record import READING, Array
 from nungil.inspection.watching import View, Watcher, view_of, watch
 from nungil.model.classifier import AttentionClassifier
+from nungil.text.counts import counted
 
 # Sizes   V target vocabulary, or classes   S source steps
 CANDIDATES = 5
@@ -216,7 +217,7 @@ def intervene(
 
 def _refuse_missing(step: int, example: Example) -> None:
     if step > example.steps:
-        there = f"{example.steps} tokens are written, counted from 1"
+        there = f"{counted(example.steps, 'token')} written, counted from 1"
         there = there if example.translates else "a classifier gives one label, and its row is step 1"
         raise UsageError(f"there is no step {step}: {there}")
 

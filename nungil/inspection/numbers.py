@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from nungil.errors import ConfigError, UsageError, did_you_mean
 from nungil.settings import Settings, build_settings, parse_json, read_text
+from nungil.text.counts import counted
 
 ScoreName = Literal["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]
 Mechanism = Literal[ScoreName, "local-m", "local-p", "multi-head"]
@@ -155,7 +156,7 @@ def _mistakes(numbers: Numbers) -> Iterator[str]:
     yield from _ragged("values", numbers.values or [])
     for name, given in (("values", numbers.values), ("tokens", numbers.tokens), ("keep", numbers.keep)):
         if given is not None and len(given) != S:
-            yield f"{name}: {len(given)} for {S} keys; each key needs one"
+            yield f"{name}: {len(given)} for {counted(S, 'key')}; each key needs one"
     if numbers.keep is not None and not any(numbers.keep):
         yield "keep: a row with nothing to keep; at least one source token must be true"
     if (
@@ -165,7 +166,7 @@ def _mistakes(numbers: Numbers) -> Iterator[str]:
     ):
         yield f"keep: {numbers.mechanism} needs its padding on the right only"
     if numbers.coverage is not None and len(numbers.coverage) != S:
-        yield f"coverage: {len(numbers.coverage)} for {S} keys; each key needs one"
+        yield f"coverage: {len(numbers.coverage)} for {counted(S, 'key')}; each key needs one"
     if numbers.compared in ONE_WIDTH and Q != K:
         yield f"keys: of width {K}, but {numbers.compared} needs that of the query, {Q}; general takes two widths"
     if numbers.mechanism == "multi-head":
@@ -200,7 +201,7 @@ def _ragged(name: str, rows: Matrix) -> Iterator[str]:
         yield f"{name}: row 1 is empty"
     for place, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
-            yield f"{name}: row {place} has {len(row)} numbers, row 1 has {len(rows[0])}"
+            yield f"{name}: row {place} has {counted(len(row), 'number')}, row 1 has {len(rows[0])}"
 
 
 def _multi_head_mistakes(numbers: Numbers) -> Iterator[str]:

@@ -20,6 +20,7 @@ from nungil.inspection.honesty import Strip, WrittenStrip
 from nungil.inspection.merging import MARKS, RULE, merge, spell, words_of
 from nungil.inspection.steps import Step, regrouped
 from nungil.settings import Settings, build_settings, parse_json, read_text
+from nungil.text.counts import counted
 from nungil.text.files import path_of
 from nungil.text.tokenizers.base import SOS, SPECIALS
 
@@ -136,8 +137,9 @@ class AttentionRecord:
         if one.weights.shape[1:] != expected:
             hint = "; these weights are turned: hand in weights.T" if one.weights.shape[:0:-1] == expected else ""
             raise ShapeError(
-                f"{one.kind} map of layer {one.layer}: weights {one.weights.shape} do not fit {expected[0]} {one.rows} "
-                f"tokens (rows) and {expected[1]} {one.columns} tokens (columns){hint}"
+                f"{one.kind} map of layer {one.layer}: weights {one.weights.shape} do not fit "
+                f"{counted(expected[0], f'{one.rows} token')} "
+                f"(rows) and {counted(expected[1], f'{one.columns} token')} (columns){hint}"
             )
 
     @classmethod

@@ -9,6 +9,7 @@ from nungil.inspection.changes import Word
 from nungil.inspection.edits import Encode
 from nungil.inspection.merging import MARKS, spell, words_of
 from nungil.inspection.shown import bare
+from nungil.text.counts import counted
 from nungil.text.tokenizers.base import EOS, PAD, SOS, UNK
 from nungil.text.tokenizers.pieces import SPACE
 from nungil.text.tokenizers.vocabulary import JOINER
@@ -34,7 +35,9 @@ def places_of(word: Word, source: Sequence[int], tokens: Sequence[str], encode: 
     """
     if isinstance(word, int):
         if not 1 <= word <= len(tokens):
-            raise UsageError(f"there is no word {word}: the source has {len(tokens)} columns, counted from 1")
+            raise UsageError(
+                f"there is no word {word}: the source has {counted(len(tokens), 'column')}, counted from 1"
+            )
         return [word - 1]
     groups = words_of(tokens)
     found = [[place] for place, token in enumerate(tokens) if word in (token, bare(token))]

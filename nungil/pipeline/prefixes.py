@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from nungil.errors import UsageError
+from nungil.text.counts import counted
 from nungil.text.tidy import tidy
 from nungil.text.tokenizers.base import EOS, SPECIALS, UNK, Tokenizer
 
@@ -17,7 +18,9 @@ def prefix_ids(prefix: Prefix, texts: int, tokenizer: Tokenizer) -> list[list[in
         raise UsageError(f"prefix: a text, or one for each text, is expected, not {type(prefix).__name__}")
     given = list(prefix)
     if len(given) != texts:
-        raise UsageError(f"prefix: {len(given)} prefixes for {texts} texts; give one for each, or one text for all")
+        raise UsageError(
+            f"prefix: {len(given)} given for {counted(texts, 'text')}; give one for each, or one text for all"
+        )
     for number, one in enumerate(given, 1):
         if not isinstance(one, str | None):
             raise UsageError(f"prefix {number} is no text but {type(one).__name__}")

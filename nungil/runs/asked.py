@@ -12,6 +12,7 @@ from nungil.runs.data import DataSettings, open_data
 from nungil.runs.kept import kept_records
 from nungil.runs.sets import name_of, reasons
 from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, clean_pairs
+from nungil.text.counts import counted
 from nungil.text.languages import Languages, read_tag, tag_of
 from nungil.text.opened import Opened
 from nungil.text.source import Task
@@ -104,14 +105,18 @@ def _from_files(
     sources = read_side(places.sources, places.encoding) if places.sources is not None else None
     if sources is not None and len(sources) != len(right):
         raise CorpusError(
-            f"{places.sources}: {len(sources):,} lines for the {len(right):,} of {references}; there must be one for "
+            f"{places.sources}: {counted(len(sources), 'line')} for the {len(right):,} of {references}; "
+            "there must be one for "
             "each, in the same order"
         )
     task = _told_task(places, model, ready)
     if task is None:
         task = "classify" if are_labels(right) else "translate"
         if task == "classify":
-            say(f"{references} holds {len(set(right))} labels; --task translate would score them as translations.")
+            say(
+                f"{references} holds {counted(len(set(right)), 'label')}; "
+                "--task translate would score them as translations."
+            )
     languages = _languages(places, model)
     if task == "translate":
         named = Languages(tag_of(str(places.sources or "")), tag_of(str(references)))
@@ -139,7 +144,7 @@ def _from_data(
     if not records:
         raise CorpusError(f"{name}: there is nothing in it to score on: {reasons(tally) or 'it is empty'}")
     if tally.dropped:
-        say(f"{tally.dropped.total():,} of {tally.read:,} records left out: {reasons(tally)}.")
+        say(f"{tally.dropped.total():,} of {counted(tally.read, 'record')} left out: {reasons(tally)}.")
     return _asked(opened.task, records, opened.languages, name)
 
 

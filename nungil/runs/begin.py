@@ -24,6 +24,7 @@ from nungil.runs.recipe import Recipe
 from nungil.runs.saved import save_prepared
 from nungil.runs.start import open_start
 from nungil.text.atomic import whole_file
+from nungil.text.counts import counted
 
 DATA = "data"
 RECIPE = "recipe.json"
@@ -187,7 +188,7 @@ def _about_model(config: ModelConfig, parameters: int) -> str:
     if isinstance(model, ClassifierSettings):
         what = f"classifier, {model.encoder} encoder of width {model.width}, {model.pooling} pooling"
         if model.ngrams is not None:
-            what += f", beside it a reader of n-grams of up to {model.ngrams.longest} tokens"
+            what += f", beside it a reader of n-grams of up to {counted(model.ngrams.longest, 'token')}"
     elif model.kind == "recurrent":
         attention = "no attention" if model.decoder == "plain" else f"{model.decoder} attention ({model.score.name})"
         what = f"{model.cell.upper()} encoder-decoder of width {model.width}, {attention}"

@@ -7,6 +7,7 @@ from nungil.runs.progress import spell_time
 from nungil.runs.result import Run
 from nungil.runs.work import Validation
 from nungil.text.atomic import whole_file
+from nungil.text.counts import counted
 
 # What a BLEU score is worth, in the words usual among those who sell translations; each up to the score.
 WORTH = (
@@ -71,7 +72,8 @@ def verdict(run: Run, prepared: Prepared) -> str:
 def _about(run: Run, parameters: int) -> str:
     config = run.config
     return (
-        f"Made by nungil {__version__}: kind `{config.model.kind}`, {parameters:,} parameters, {run.updates:,} updates "
+        f"Made by nungil {__version__}: kind `{config.model.kind}`, {parameters:,} parameters, "
+        f"{counted(run.updates, 'update')} "
         f"in {spell_time(run.seconds)}. The exact settings are in `config.json` and `recipe.json`."
     )
 
@@ -108,7 +110,8 @@ def _usage(run: Run) -> str:
 
 def _limits(run: Run, prepared: Prepared) -> str:
     lines = [
-        f"- It knows what {prepared.train.rows:,} training records taught it. On text of another kind it does worse "
+        f"- It knows what {counted(prepared.train.rows, 'training record')} taught it. "
+        f"On text of another kind it does worse "
         "than the scores above say.",
         f"- It reads the first {run.config.longest:,} tokens of a text; what comes after is left out, and said to be.",
         "- It can be wrong without a sign of it. A weight of attention is where it looked, not why it decided.",

@@ -21,6 +21,7 @@ from nungil.model.transformer import TransformerSettings
 from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
 from nungil.settings import Settings, build_settings
+from nungil.text.counts import counted
 from nungil.text.outlook import outlook
 from nungil.text.source import Task
 from nungil.training.precision import measure
@@ -194,7 +195,10 @@ def _training(
     steps = asked.steps or max(LEAST_STEPS, min(epochs * per_epoch, size.updates))
     if asked.steps is None:
         rounds = round(steps / per_epoch) or 1
-        decisions.append(f"{steps:,} updates: {rounds:,} epochs of {per_epoch:,}; it stops before if nothing improves.")
+        decisions.append(
+            f"{counted(steps, 'update')}: {counted(rounds, 'epoch')} of {per_epoch:,}; "
+            "it stops before if nothing improves."
+        )
     round_of = per_epoch // 2 if task == "classify" else per_epoch
     often = _validations(prepared, steps * batch_tokens * asked.accumulation)
     every = asked.validate_every or max(1, min(steps, max(round_of, 50, math.ceil(steps / often))))
@@ -216,7 +220,7 @@ def _training(
     )
     decisions.append(
         f"Batches of {batch_tokens:,} positions; learning rate up to {schedule.rate:g} after {schedule.warmup:,} "
-        f"updates, then {schedule.shape}; validation by {settled.metric} every {every:,} updates."
+        f"updates, then {schedule.shape}; validation by {settled.metric} every {counted(every, 'update')}."
     )
     return settled, decisions
 

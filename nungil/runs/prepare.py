@@ -16,6 +16,7 @@ from nungil.runs.data import DataSettings, open_data
 from nungil.runs.labels import listed, shares
 from nungil.runs.sets import PAIRS, TEXTS, Kind, Sets, gather, reasons, side_of
 from nungil.text.cleaning import CleaningSettings, Record, Tally
+from nungil.text.counts import counted
 from nungil.text.languages import Languages
 from nungil.text.opened import Opened
 from nungil.text.source import Task
@@ -178,7 +179,7 @@ def _fitting(name: str, sets: Sets[Record], tokenizers: Tokenizers, longest: int
         if sets.kind is not TEXTS:  # of a text to classify, the beginning is read
             fits &= ids.lengths <= longest
     if records and not fits.any():
-        raise CorpusError(f"nothing is left of the {name} set: every record has more than {longest:,} tokens")
+        raise CorpusError(f"nothing is left of the {name} set: every record has more than {counted(longest, 'token')}")
     return [record for record, short in zip(records, fits, strict=True) if short], int(np.count_nonzero(~fits))
 
 
@@ -217,7 +218,8 @@ def _decisions(job: _Job, sets: Sets[Record], tokenizers: Tokenizers, too_long: 
     for name, count in too_long.items():
         if count:
             of = "" if name == "train" else f" of the {name} set"
-            yield f"Too long for training (more than {job.longest:,} tokens): {kind.count(count)}{of} left out."
+            most = counted(job.longest, "token")
+            yield f"Too long for training (more than {most}): {kind.count(count)}{of} left out."
 
 
 def _about_cutting(job: _Job, kind: Kind[Record], train: Store) -> list[str]:

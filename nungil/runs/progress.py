@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from nungil.errors import ResourceError, UsageError
 from nungil.text.atomic import whole_file
+from nungil.text.counts import counted
 from nungil.training.settings import TrainingSettings
 from nungil.training.steps import Step
 
@@ -198,7 +199,7 @@ def _whereabouts(step: Step) -> str:
     """Which rows of the training set an update was made of."""
     rows = [int(row) for group in step.rows for row in group]
     named = ", ".join(map(str, rows[:SHOWN_ROWS])) + (" …" if len(rows) > SHOWN_ROWS else "")
-    return f"epoch {step.epoch + 1}; {len(rows):,} rows of data/train: {named}"
+    return f"epoch {step.epoch + 1}; {counted(len(rows), 'row')} of data/train: {named}"
 
 
 def _cut_back(path: Path, done: int) -> None:

@@ -18,6 +18,7 @@ from nungil.scoring.measures import Way
 from nungil.scoring.nearest import nearest
 from nungil.scoring.resampling import SAMPLES, SEED
 from nungil.scoring.translators import NEAREST, Given, TranslationReport, report_translations
+from nungil.text.counts import counted
 from nungil.text.languages import Languages
 from nungil.text.tidy import tidy
 
@@ -171,10 +172,10 @@ def _answer(system: System, model: "Translator | Classifier", asked: Asked, requ
 
     sources = asked.sources or []
     if isinstance(model, Classifier):
-        say(f"Classifying {len(sources):,} texts with {system.name} …")
+        say(f"Classifying {counted(len(sources), 'text')} with {system.name} …")
         found = model.classify(sources)
         return Answers([one.label for one in found], [one.probability for one in found], "classify")
-    say(f"Translating {len(sources):,} sentences with {system.name} …")
+    say(f"Translating {counted(len(sources), 'sentence')} with {system.name} …")
     translated = model.translate(sources, request.search, split=request.split)
     cut = sum(not one.finished for one in translated if one.source)
     if cut:
@@ -224,7 +225,8 @@ def _refuse_uneven(ready: Mapping[Path, Answers], asked: Asked) -> None:
     for path, found in ready.items():
         if len(found.texts) != len(asked.references):
             raise CorpusError(
-                f"{path}: {len(found.texts):,} lines for the {len(asked.references):,} of {asked.name}; there must be "
+                f"{path}: {counted(len(found.texts), 'line')} for the {len(asked.references):,} of {asked.name}; "
+                "there must be "
                 "one for each, in the same order"
             )
         if asked.task == "classify" and "" in found.texts:
@@ -269,7 +271,9 @@ def _beside(
         return Beside(None, [])
     links = read_side(request.links, request.places.encoding) if request.links is not None else None
     if links is not None and len(links) != len(asked.references):
-        raise CorpusError(f"{request.links}: {len(links):,} lines of links for {len(asked.references):,} references")
+        raise CorpusError(
+            f"{request.links}: {counted(len(links), 'line')} of links for {counted(len(asked.references), 'reference')}"
+        )
     if not request.nearest:
         return Beside(links, [])
     if request.train:

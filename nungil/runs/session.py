@@ -32,6 +32,7 @@ from nungil.runs.saved import load_prepared
 from nungil.runs.start import START
 from nungil.runs.work import Validation, Work, work_on
 from nungil.settings import read_settings
+from nungil.text.counts import counted
 from nungil.text.tokenizers.othercuts import OtherCuts
 from nungil.text.tokenizers.pieces import PieceTokenizer
 from nungil.training.checkpoint import (
@@ -151,8 +152,8 @@ class Session:
                 self._make_updates(interrupt, None)
         if self.done < self._total:
             patience = self.settings.patience
-            worse = f"the last {patience} validations were no better, neither in score nor in loss"
-            self.say(f"Stopped after {self.done:,} updates: {worse}.")
+            worse = f"{counted(patience, 'validation')} in a row no better, neither in score nor in loss"
+            self.say(f"Stopped after {counted(self.done, 'update')}: {worse}.")
 
     def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
         """Update after update. A signal to any process ends all of them between the same two updates."""
@@ -227,7 +228,7 @@ class Session:
             found = self._validation(len(self.stopper.history))
         best = self.stopper.add(self.done, found.scores)
         mark = "  (best)" if best else ""
-        text = f"validation after {self.done:,} updates: {spelled(found.scores)}{mark}\n  {found.example}"
+        text = f"validation after {counted(self.done, 'update')}: {spelled(found.scores)}{mark}\n  {found.example}"
         teller.validation(self.done, found.scores, text)
         if best:
             write_weights(self.folder, weights_of(self._model))

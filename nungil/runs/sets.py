@@ -25,6 +25,7 @@ from nungil.text.cleaning import (
     hold_out,
 )
 from nungil.text.corpus import Corpus
+from nungil.text.counts import counted
 from nungil.text.opened import Opened
 from nungil.text.seen import Hashes
 from nungil.text.split import LEAST, TEST, TRAIN, VALID, near_keys, split
@@ -54,7 +55,7 @@ class Kind(Generic[Record]):
 
     def count(self, number: int) -> str:
         """`1 pair`, `1,000 pairs`."""
-        return f"{number:,} {self.noun if number != 1 else self.noun[:-1]}"
+        return counted(number, self.noun[:-1])
 
 
 # Of 1,000 labels the share that is right is known to 2 in 100, of 4,000 to 1: models differ by less. A text is

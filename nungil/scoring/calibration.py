@@ -33,7 +33,7 @@ def calibration(probabilities: Sequence[float], right: Sequence[bool], bins: int
     `probabilities` are those of the labels that were given. The bins are equally wide.
     """
     if len(probabilities) != len(right):
-        raise UsageError(f"{len(probabilities):,} probabilities for {len(right):,} answers; there must be one for each")
+        raise UsageError(f"probabilities {len(probabilities):,}, answers {len(right):,}; there must be one for each")
     if not len(right):
         raise UsageError("there are no answers to score; give at least one")
     sure, correct = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)

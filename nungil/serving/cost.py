@@ -6,6 +6,7 @@ from nungil.inspection.measuring import PERMUTATIONS
 from nungil.serving.limits import Limits
 from nungil.serving.refusal import Fact, Mistake, RefusedError
 from nungil.serving.shelf import Served
+from nungil.text.counts import counted
 
 POINTS = 32  # on the way of integrated gradients, at least
 FORTH_AND_BACK = 3  # a gradient costs about as much as three runs
@@ -32,7 +33,7 @@ def refuse_costly(served: Served, example: Example, limits: Limits, what: str) -
     if products > limits.products:
         name = "every figure of honesty" if what == "honesty" else f"the lens {what}"
         message = (
-            f"{name} of a text of {source} tokens and {written} written ones takes too long to be served "
+            f"{name} of a text of {counted(source, 'token')} and {written} written ones takes too long to be served "
             f"(about {products / limits.products:.1f} times what is allowed); take a shorter text, or the command line"
         )
         facts: dict[str, Fact] = {"tokens": source, "written": written, "times": round(products / limits.products, 1)}

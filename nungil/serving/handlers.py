@@ -19,6 +19,7 @@ from nungil.serving.limits import Limits
 from nungil.serving.looking import look
 from nungil.serving.refusal import Mistake, Refused, RefusedError, too_much
 from nungil.serving.shelf import Served
+from nungil.text.counts import counted
 
 LONG = 2_000  # characters that are counted in tokens beside the event loop, so that nobody waits for it
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -173,7 +174,7 @@ def _check_search(asked: Translate, limits: Limits) -> None:
             what = f"{given:,} is more than this server does ({most:,})"
             raise RefusedError(422, f"{name}: {what}", [Mistake(where=name, what=what)])
     if asked.shortest > limits.longest:
-        raise RefusedError(422, f"shortest: this server writes {limits.longest:,} tokens at most")
+        raise RefusedError(422, f"shortest: this server writes {counted(limits.longest, 'token')} at most")
 
 
 def _prefixes(asked: Translate, model: Translator, limits: Limits) -> list[str | None]:

@@ -11,13 +11,14 @@ from nungil.studies.material import Material, given, snow
 from nungil.studies.scale import Scale
 from nungil.studies.statistics import Results, holm
 from nungil.studies.study import Measured, Study
+from nungil.text.counts import counted
 
 WIDTH, HEADS = 64, (1, 2, 4, 8, 16)
 
 
 def arm_of(heads: int) -> str:
     """Its name."""
-    return "1 head" if heads == 1 else f"{heads} heads"
+    return counted(heads, "head")
 
 
 class HeadsStudy(Study):

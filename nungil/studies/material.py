@@ -132,7 +132,7 @@ def given(files: Sequence[str], scale: Scale, task: Task) -> Material:
     train, valid, test = ([Sentence(one[0], one[1]) for one in side] for side in sides)
     if len(train) < LEAST or len(valid) < 2 or len(test) < 2:
         raise CorpusError(
-            f"{files[0]}: {len(train)} records to train on are too few for a study; {LEAST} or more are needed"
+            f"{files[0]}: too few records to train on for a study: {len(train)}; {LEAST} or more are needed"
         )
     whole = _material(task, train, valid, test, ", ".join(files), opened.languages.target, words=False)
     return _short_enough(whole, scale)

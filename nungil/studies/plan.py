@@ -8,6 +8,7 @@ import torch
 from nungil.studies.job import SWEEP_SEED, Job, Record
 from nungil.studies.scale import Scale
 from nungil.studies.study import Study, material_of
+from nungil.text.counts import counted
 
 START = 4.0  # seconds until the processes work, and for the report
 
@@ -55,7 +56,8 @@ class Plan:
     def lines(self) -> list[str]:
         """The plan for people."""
         shown = [
-            f"{len(self.costs)} arms × {self.seeds} seeds = {len(self.main)} runs of {self.scale.updates:,} updates, "
+            f"{len(self.costs)} arms × {counted(self.seeds, 'seed')} = "
+            f"{counted(len(self.main), 'run')} of {counted(self.scale.updates, 'update')}, "
             f"and {len(self.sweep)} of {self.scale.sweep_updates:,} that choose learning rates.",
             f"One budget: {self.budget}.",
         ]

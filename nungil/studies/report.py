@@ -16,6 +16,7 @@ from nungil.studies.finding import VERDICTS, Chart, Finding, Table, comparison_t
 from nungil.studies.job import Record
 from nungil.studies.tables import to_csv, to_tex
 from nungil.text.atomic import whole_bytes
+from nungil.text.counts import counted
 
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "sacrebleu", "matplotlib")
 STYLE = """
@@ -113,7 +114,7 @@ def versions() -> list[tuple[str, str]]:
         except metadata.PackageNotFoundError:
             continue
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return [*found, ("machine", f"{platform.system()} {platform.machine()}, {cores} cores")]
+    return [*found, ("machine", f"{platform.system()} {platform.machine()}, {counted(cores or 1, 'core')}")]
 
 
 def _setting(account: Account) -> str:

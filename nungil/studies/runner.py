@@ -16,6 +16,7 @@ from nungil.studies.plan import Plan, spell
 from nungil.studies.scale import Scale
 from nungil.studies.study import Bench, Study, best_rate
 from nungil.text.atomic import whole_bytes
+from nungil.text.counts import counted
 
 Say = Callable[[str], None]
 RUNS, ASKED = "runs", "study.json"
@@ -130,7 +131,7 @@ class _Watch:
         slower = self._took / max(1e-9, self._meant)
         left_seconds = self.plan.left(left) * slower if left else 0.0
         loss = "" if record.validation is None else f", validation loss {record.validation:.2f}"
-        runs = "1 run" if len(left) == 1 else f"{len(left)} runs"
+        runs = counted(len(left), "run")
         rest = f"{runs} left, about {spell(left_seconds)}" if left else "none left"
         self.say(f"{record.job.key}: {record.seconds + record.examined:.0f} s{loss}; {rest}")
 
@@ -149,7 +150,8 @@ def _perform(bench: Bench, jobs: Sequence[Job], ledger: Ledger, watch: _Watch, i
         if interrupt.asked is not None:
             kept = len(ledger.records)
             raise StoppedError(
-                f"stopped; {kept} finished runs are kept in {ledger.folder}, and the same command goes on from there",
+                f"stopped; {counted(kept, 'finished run')} kept in {ledger.folder}, "
+                "and the same command goes on from there",
                 interrupt.asked,
             )
 

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from nungil.text.counts import counted
+
 
 class Rung(NamedTuple):
     """So many pairs, and what a translator that learned from them reached."""
@@ -50,8 +52,9 @@ def outlook(pairs: int, curves: Sequence[Curve] = CURVES) -> str | None:
         for curve in curves
         if (rung := curve.next(pairs)) is not None
     )
-    counted = "1 pair" if pairs == 1 else f"{pairs:,} pairs"
-    return f"{counted}: expect chrF {expected}." + (f" More of them help: it was {more}." if more else "")
+    return f"{counted(pairs, 'pair')}: expect chrF {expected}." + (
+        f" More of them help: it was {more}." if more else ""
+    )
 
 
 def _expected(curve: Curve, pairs: int) -> str:

@@ -60,7 +60,7 @@ def split(keys: Sequence[Hashes], seed: int, valid: int, test: int = 0) -> NDArr
     """
     total = len(keys[0])
     if valid + test >= total:
-        raise CorpusError(f"{total:,} records are too few to set {valid + test:,} aside for validation and test")
+        raise CorpusError(f"too few records to set {valid + test:,} aside for validation and test: {total:,}")
     groups = near_groups(keys)
     sizes = np.bincount(groups)
     part_of_group = np.full(len(sizes), TRAIN, np.int8)

@@ -3,6 +3,7 @@
 from itertools import zip_longest
 
 from nungil.errors import CorpusError
+from nungil.text.counts import counted
 from nungil.text.files import read_lines
 from nungil.text.source import Rows, Source
 
@@ -17,7 +18,7 @@ def read_aligned(source: Source) -> Rows:
             longer = line + sum(1 for _ in (ours if right is None else theirs))
             counts = (line - 1, longer) if left is None else (longer, line - 1)
             raise CorpusError(
-                f"{first} has {counts[0]:,} lines and {second} has {counts[1]:,}; "
+                f"{first} has {counted(counts[0], 'line')} and {second} has {counts[1]:,}; "
                 "files that are line-aligned have the same number"
             )
         yield left, right, name, line

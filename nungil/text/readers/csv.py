@@ -7,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from nungil.errors import CorpusError
+from nungil.text.counts import counted
 from nungil.text.files import HEAD_LINES, read_lines
 from nungil.text.readers.tsv import too_few
 from nungil.text.source import Rows, Source
@@ -45,7 +46,7 @@ def read_csv(source: Source) -> Rows:
 def too_many(name: str, line: int, found: int, width: int, separator: str) -> CorpusError:
     """The error of a row in which a separator is meant as text: read as it is, words would go to the wrong column."""
     return CorpusError(
-        f"{name}:{line}: {found} columns where the first row has {width}; "
+        f"{name}:{line}: {counted(found, 'column')} where the first row has {width}; "
         f"a {separator} inside a text needs quotes around that text"
     )
 

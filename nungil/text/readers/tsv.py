@@ -1,6 +1,7 @@
 """Tab-separated text without any quoting: `line.split("\\t")`, as corpora of the field are published."""
 
 from nungil.errors import CorpusError
+from nungil.text.counts import counted
 from nungil.text.files import read_lines
 from nungil.text.source import Rows, Source
 
@@ -24,5 +25,5 @@ def read_tsv(source: Source) -> Rows:
 
 def too_few(name: str, line: int, found: int, needed: int, separator: str) -> CorpusError:
     """The error of a row that ends before the columns asked for."""
-    columns = "1 column" if found == 1 else f"{found} columns"
+    columns = counted(found, "column")
     return CorpusError(f"{name}:{line}: {columns} where {needed} are needed (separated by {separator})")
