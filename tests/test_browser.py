@@ -382,6 +382,11 @@ def test_what_will_be_refused_again_is_told_in_both_languages_and_not_offered_ag
         page.wait_for_selector("#compose .problem")
         assert page.inner_text("#compose .problem") == "너무 깁니다. 토큰이 5개인데, 이 서버는 4개까지 읽습니다."
         assert page.query_selector("#again") is None
+        page.fill("#text", "I like snow " * 300)
+        until(page, "document.querySelector('#compose .problem')?.textContent.includes('900')")
+        assert page.locator("#compose .problem").bounding_box()["y"] < 900, "a long text hides what is said of it"
+        page.fill("#text", "I like snow I like")
+        until(page, "document.querySelector('#compose .problem')?.textContent.includes('5')")
         page.click("[data-switch=language-en]")
         told = "This is too long: 5 tokens, and this server reads 4 at most."
         assert page.inner_text("#compose .problem") == told

@@ -154,6 +154,14 @@ def test_bad_requests_answer_400_in_its_form(server, body, error):
     assert found.json()["error"].startswith(error)
 
 
+def test_a_form_may_hold_letters_as_they_are(server):
+    """As `curl -d q=눈이` sends them: not percent-encoded, in UTF-8."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for content in ("q=눈이 내렸다", "q=%EB%88%88%EC%9D%B4+%EB%82%B4%EB%A0%B8%EB%8B%A4"):
+        found = server.client.post("/detect", content=content.encode(), headers=form)
+        assert found.json() == server.post("/detect", {"q": "눈이 내렸다"}).json()
+
+
 def test_bodies_that_are_neither(server):
     for content, kind in [
         (b"{", "application/json"),

@@ -6,6 +6,7 @@ the key may stand in the body, and unknown fields are ignored. An error is `{"er
 
 import json
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
@@ -23,6 +24,7 @@ from nungil.serving.refusal import RefusedError
 from nungil.serving.shelf import Shelf
 
 AUTO = "auto"
+FORM, FIELDS = "application/x-www-form-urlencoded", 200  # fields, at most
 
 
 class Wanted(NamedTuple):
@@ -169,7 +171,7 @@ async def _all(desk: Desk, request: Request, model: str, texts: list[str]) -> li
 
 async def _given(desk: Desk, request: Request) -> dict[str, Any]:
     """The fields of a form or of JSON, once the key is right."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
+    if _kind(request) == "application/json":
         try:
             given: Any = json.loads(await request.body())
         except (ValueError, RecursionError):
@@ -186,14 +188,33 @@ async def _given(desk: Desk, request: Request) -> dict[str, Any]:
 
 
 async def _form(request: Request) -> dict[str, Any]:
-    try:
-        form = await request.form(max_files=0, max_fields=200)
-    except HTTPException as error:
-        raise RefusedError(400, f"Invalid request: {error.detail}") from None
-    fields = [(name, value) for name, value in form.multi_items() if not isinstance(value, UploadFile)]
+    fields = await (_encoded(request) if _kind(request) == FORM else _parts(request))
     given: dict[str, Any] = dict(fields)
     texts = [value for name, value in fields if name == "q"]
     return given | ({"q": texts} if len(texts) > 1 else {})
+
+
+async def _encoded(request: Request) -> list[tuple[str, str]]:
+    """The fields of a form. The framework would read letters that stand in it as they are byte by byte."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return parse_qsl(body, keep_blank_values=True, max_num_fields=FIELDS)
+    except ValueError:
+        raise RefusedError(400, f"Invalid request: more than {FIELDS} fields") from None
+
+
+async def _parts(request: Request) -> list[tuple[str, str]]:
+    """The fields of a form in parts; without files."""
+    try:
+        form = await request.form(max_files=0, max_fields=FIELDS)
+    except HTTPException as error:
+        raise RefusedError(400, f"Invalid request: {error.detail}") from None
+    return [(name, value) for name, value in form.multi_items() if not isinstance(value, UploadFile)]
+
+
+def _kind(request: Request) -> str:
+    """What the body is said to be."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _wanted(given: dict[str, Any]) -> Wanted:
