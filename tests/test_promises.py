@@ -458,6 +458,22 @@ def test_promise_08_a_signal_ends_it_between_two_updates(processes, number, code
     assert left(folder) == left(whole)
 
 
+@pytest.mark.parametrize("when", [f"update {UPDATES} of", f"validation after {UPDATES} updates"])
+def test_promise_08_a_signal_at_the_very_end_is_heard_too(when, begun):
+    folder, whole = begun("lstm")
+
+    def hear(text):
+        if text.startswith(when):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(StoppedError) as caught:
+        Session.open(folder, hear).run()
+    assert str(caught.value) == f"stopped after update {UPDATES}, which is saved; next: nungil resume {folder}"
+    assert caught.value.exit_code == 143
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
 @pytest.mark.slow
 def test_promise_08_under_torchrun_a_signal_to_any_process_saves(undisturbed, tmp_path):
     arguments, whole = undisturbed("lstm", 2)

@@ -163,9 +163,10 @@ class Session:
                 if teller is not None:
                     teller.update(step)
                 asked, due = self.ranks.most(interrupt.asked or 0, self._checkpoint_is_due())
-                if step.number % (self.settings.validate_every or self._total) == 0 or step.number == self._total:
-                    if self._validated(teller) or step.number == self._total:
-                        return
+                over = step.number == self._total
+                if over or step.number % (self.settings.validate_every or self._total) == 0:
+                    over = self._validated(teller) or over
+                    (asked,) = self.ranks.most(interrupt.asked or 0)  # a validation takes its time
                 elif asked or due:
                     self._save()
                 if asked:
@@ -173,6 +174,8 @@ class Session:
                         f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
                         Signals(int(asked)),
                     )
+                if over:
+                    return
 
     def _checkpoint_is_due(self) -> bool:
         return time.perf_counter() - self._saved_at > 60 * self.settings.checkpoint_minutes
