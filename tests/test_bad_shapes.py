@@ -94,13 +94,13 @@ def random(*shape: int) -> torch.Tensor:
         ),
         (
             lambda: MultiHeadAttention(12, 4)(*[random(2, 5, 12)] * 3, torch.ones(2, 4, 5, dtype=torch.bool)),
-            "keep (2, 4, 5) is for 4 target steps, query (2, 5, 12) has other",
+            "keep (2, 4, 5) and query (2, 5, 12) have different numbers of target steps",
         ),
         (
             lambda: Attention(Dot())(
                 random(2, 1, 7), Attention(Dot()).prepare(random(2, 5, 7), torch.ones(2, 3, 5).bool())
             ),
-            "keep (2, 3, 5) is for 3 target steps, query (2, 1, 7) has other",
+            "keep (2, 3, 5) and query (2, 1, 7) have different numbers of target steps",
         ),
         (
             lambda: Attention(Dot())(random(2, 3, 7), random(2, 5, 7), keep=torch.ones(2, 5)),

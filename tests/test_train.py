@@ -238,7 +238,7 @@ def test_it_stops_when_nothing_improves(data, tmp_path):
     small = [*chosen, "--set", "training.average=2"]
     found = invoke("train", "--train", str(data / "pairs.tsv"), *TRANSLATE, *small, "--out", str(out))
     assert found.returncode == 0
-    assert "4 updates: 3 validations in a row no better, neither in score nor in loss.\n" in found.stderr
+    assert "4 updates: neither score nor loss improved in the last 3 validations.\n" in found.stderr
     assert [place.name for place in checkpoints(out / "checkpoints")] == [
         *("step-00000001", "step-00000002", "step-00000004")
     ], "the two best, of equals the first, and the last"

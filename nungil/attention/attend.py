@@ -13,7 +13,6 @@ from torch import Tensor
 
 from nungil.attention.softmax import softmax
 from nungil.errors import ShapeError
-from nungil.text.counts import counted
 
 # Sizes   B batch   T target steps   S source steps   V width of a value
 Keep = Bool[Tensor, "B S"] | Bool[Tensor, "B T S"]
@@ -79,8 +78,7 @@ def check_steps(keep: Keep | None, query: Tensor) -> None:
     """Refuse a mask of its own for each target step that is for another number of steps."""
     if keep is not None and keep.dim() == 3 and keep.shape[1] != query.shape[1]:
         raise ShapeError(
-            f"keep {tuple(keep.shape)} is for {counted(keep.shape[1], 'target step')}, "
-            f"query {tuple(query.shape)} has other"
+            f"keep {tuple(keep.shape)} and query {tuple(query.shape)} have different numbers of target steps"
         )
 
 

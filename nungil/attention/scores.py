@@ -17,7 +17,6 @@ from nungil.attention.attend import Keep, check_keep, check_steps, hide
 from nungil.attention.energy import tanh_energy
 from nungil.attention.softmax import softmax
 from nungil.errors import ShapeError, UsageError
-from nungil.text.counts import counted
 
 # Sizes   B batch   T target steps   S source steps   Q, K width of query and key   P width compared
 
@@ -210,7 +209,7 @@ class Location(Score):
         S, longest = memory.keys.shape[1], self.rows.out_features
         if longest < S:
             raise ShapeError(
-                f"Location was built for at most {counted(longest, 'source step')}, not keys {tuple(memory.keys.shape)}"
+                f"Location was built for at most {longest} source steps, not keys {tuple(memory.keys.shape)}"
             )
         return nn.functional.linear(query, self.rows.weight[:S])
 

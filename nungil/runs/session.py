@@ -152,7 +152,7 @@ class Session:
                 self._make_updates(interrupt, None)
         if self.done < self._total:
             patience = self.settings.patience
-            worse = f"{counted(patience, 'validation')} in a row no better, neither in score nor in loss"
+            worse = f"neither score nor loss improved in the last {counted(patience, 'validation')}"
             self.say(f"Stopped after {counted(self.done, 'update')}: {worse}.")
 
     def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
