@@ -1,6 +1,7 @@
 """`--start-from`: a run that begins with another model's weights and tokenizers, and what is refused then."""
 
 import shutil
+from typing import get_args
 
 import pytest
 import torch
@@ -8,11 +9,13 @@ from command import invoke
 
 import nungil
 from nungil.errors import ConfigError, CorpusError
+from nungil.model.build import ModelSettings
 from nungil.model.folder import load_model
 from nungil.runs.begin import begin
 from nungil.runs.progress import to_nobody
 from nungil.runs.recipe import read_recipe
 from nungil.runs.session import Session
+from nungil.runs.start import FREE
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import sense_examples
 from nungil.training.checkpoint import weights_of
@@ -102,6 +105,24 @@ def test_what_contradicts_the_other_model_is_named_at_once(place, tmp_path):
         f"[model] width: it starts from {first}, where it is 32; leave it out",
     ]
     assert not (tmp_path / "run").exists()
+
+
+def test_words_of_a_tokenizer_that_is_taken_over_are_cut_anew_only_where_it_is_unigram(place, tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        begin(asked(place, training={"recut": 0.2}), tmp_path / "run", to_nobody)
+    assert list(caught.value.mistakes) == [
+        f"[training] recut: needs unigram pieces, but it starts from {place / 'first'}, whose tokenizer is of unit "
+        "word; leave it out"
+    ]
+    assert not (tmp_path / "run").exists()
+
+
+def test_every_dropout_may_differ():
+    dropouts = {
+        name for kind in get_args(get_args(ModelSettings)[0]) for name in kind.model_fields if "dropout" in name
+    }
+    assert dropouts
+    assert dropouts <= FREE
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,12 @@ from nungil.text.opened import Opened
 from nungil.training.checkpoint import weights_of
 
 START = "start.safetensors"  # beside the data of a run: it can go on from update 0 when the other model is gone
-FREE = {"dropout", "coverage_loss"}  # what may differ: it is about training, not about what the weights mean
+FREE = {
+    "dropout",
+    "attention_dropout",
+    "inner_dropout",
+    "coverage_loss",
+}  # what may differ: it is about training, not about what the weights mean
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,11 @@ class Start:
             found.append(f"tokenizer: it starts from {self.folder} and goes on with its tokenizer; leave it out")
         if recipe.marks not in (None, config.marks):
             found.append(f"marks: it starts from {self.folder}, where they are {config.marks}; leave them out")
+        if recipe.training.recut is not None and config.tokenizer.unit != "unigram":
+            found.append(
+                f"[training] recut: needs unigram pieces, but it starts from {self.folder}, whose tokenizer is of unit "
+                f"{config.tokenizer.unit}; leave it out"
+            )
         given = recipe.model
         for name in sorted(given.model_fields_set - FREE) if given is not None else ():
             if getattr(given, name) != (has := getattr(config.model, name, None)):
