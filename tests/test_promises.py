@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,14 @@ from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_
 from nungil.batches.order import Order, shares
 from nungil.errors import StoppedError
 from nungil.runs import begin as preparing
+from nungil.runs import train as running
 from nungil.runs.launch import launch
 from nungil.runs.progress import to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.session import Session
 from nungil.settings import read_settings
 from nungil.text import atomic
+from nungil.text.lock import locked
 from nungil.training import checkpoint
 from nungil.training.checkpoint import checkpoints, newest, read_tensors, write_checkpoint
 from nungil.training.course import BEGINNING, updates
@@ -539,6 +542,31 @@ def test_promise_09_of_two_runs_that_begin_at_once_the_second_leaves_the_first_a
     assert [found.returncode for found in refused] == [2]
     assert "another run is reading its data into it" in refused[0].stderr
     assert (out / "result.json").is_file()
+
+
+def test_promise_09_two_processes_never_train_in_one_folder(begun, monkeypatch):
+    folder, whole = begun("lstm")
+    monkeypatch.setattr(running, "ENDING", 0.1)
+    with locked(folder, "nobody has it yet"):
+        found = invoke("resume", str(folder))
+        assert found.returncode == 2
+        assert f"{folder}: another process is training in it; wait until it has ended, or stop it" in found.stderr
+        assert not (folder / "checkpoints").exists()
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+def test_promise_09_one_that_is_ending_is_waited_for(tmp_path):
+    def take():
+        with locked(tmp_path, "the other has not let go", patience=60):
+            return "taken"
+
+    with ThreadPoolExecutor(1) as pool:
+        with locked(tmp_path, "nobody has it yet"):
+            waiting = pool.submit(take)
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.2)
+        assert waiting.result(timeout=60) == "taken"
 
 
 # 10: another run is not gone on with

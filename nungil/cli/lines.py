@@ -16,6 +16,7 @@ from nungil.cli.talk import say, write
 from nungil.cli.texts import Texts
 from nungil.errors import ResourceError, StoppedError, UsageError
 from nungil.text.atomic import whole_file
+from nungil.text.lock import locked
 
 Answer = Callable[[list[str], int], list[str]]  # lines and the number of the first; what to print for them
 
@@ -150,7 +151,7 @@ def _locked(out: Path) -> Iterator[None]:
         part.touch()
     except OSError as error:
         raise ResourceError(f"{part}: cannot be written: {error.strerror or error}") from None
-    with _lock_on(part):
+    with locked(part, f"{part}: another command is writing it now; wait until it is done, or choose another --out"):
         try:
             _refuse_to_write_over(out)  # the command that had the lock may have finished just now
             yield
@@ -158,25 +159,6 @@ def _locked(out: Path) -> Iterator[None]:
             if part.exists() and not part.stat().st_size:
                 part.unlink()
                 state_of(out).unlink(missing_ok=True)
-
-
-@contextmanager
-def _lock_on(part: Path) -> Iterator[None]:
-    if sys.platform == "win32":  # has no such locks
-        yield
-        return
-    import fcntl
-
-    with part.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(
-                f"{part}: another command is writing it now; wait until it is done, or choose another --out"
-            ) from None
-        except OSError:
-            pass  # a file system without locks
-        yield
 
 
 def _refuse_to_write_over(out: Path) -> None:

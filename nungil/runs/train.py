@@ -1,6 +1,7 @@
 """Whole runs: what `nungil train` and `nungil resume` do, in one process or in several."""
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from nungil.runs.result import Run
 from nungil.runs.session import Session
 from nungil.settings import read_settings
 from nungil.text.files import path_of
+from nungil.text.lock import locked
 from nungil.training.ranks import Ranks, joined
 
 OF_TRAINING = ("steps", "processes")  # what is short for `training={…}`
+ENDING = 5.0  # seconds that a process which was killed may take to end
 
 
 def train(
@@ -79,15 +82,24 @@ def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *
         options = ["--accept-changes"] * accept_changes + ["--quiet"] * (say is to_nobody)
         launch(folder, training.processes, training.threads or 1, options)
         return Run.read(folder)
-    session = _opened(folder, say, ranks, accept_changes)
-    if resumed and session.done:
-        session.say(f"Going on after update {session.done:,} of {session.settings.steps or 1:,}.")
-    try:
-        return session.run()
-    except (StoppedError, DivergedError) as error:
-        if ranks.leads:
-            raise
-        raise ProcessError(str(error), error.exit_code) from None  # all of them have it, and the first says it
+    with _alone(folder) if ranks.leads else nullcontext():
+        session = _opened(folder, say, ranks, accept_changes)
+        if resumed and session.done:
+            session.say(f"Going on after update {session.done:,} of {session.settings.steps or 1:,}.")
+        try:
+            return session.run()
+        except (StoppedError, DivergedError) as error:
+            if ranks.leads:
+                raise
+            raise ProcessError(str(error), error.exit_code) from None  # all of them have it, and the first says it
+
+
+def _alone(folder: Path) -> AbstractContextManager[None]:
+    """Nobody else trains in this folder: two would delete each other's checkpoints.
+
+    One that was killed just now may still be ending, so it is waited for.
+    """
+    return locked(folder, f"{folder}: another process is training in it; wait until it has ended, or stop it", ENDING)
 
 
 def _opened(folder: Path, say: Say, ranks: Ranks, accept_changes: bool) -> Session:
