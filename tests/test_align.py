@@ -85,7 +85,7 @@ def test_what_cannot_be_aligned_is_said(folder, tmp_path):
     assert "one.tsv, line 1: source and target are needed, with a tab between them" in found.stderr
     (tmp_path / "gold.txt").write_text("0-0\n")
     found = invoke("align", str(folder), pairs, "--gold", str(tmp_path / "gold.txt"))
-    assert "gold.txt: 1 lines of gold links for 3 pairs" in found.stderr
+    assert "gold.txt: 1 line of gold links for 3 pairs" in found.stderr
     labels = classifier_folder(tmp_path / "labels", CLASSIFIER)
     assert "only a translator links words" in invoke("align", str(labels), pairs).stderr
 

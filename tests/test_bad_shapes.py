@@ -1,5 +1,8 @@
 """Bad input is refused in a sentence that names the sizes, not in a stack of torch frames."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from mechanisms import keep_first
@@ -160,6 +163,14 @@ def test_what_cannot_be_meant_is_refused(call, message):
     with pytest.raises(UsageError) as error:
         call()
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("given", ["'dot'", "None", "nungil.attention.General"])
+def test_what_is_no_score_is_refused_when_it_is_given(given):
+    """In a process of its own: here, types are checked before that."""
+    code = f"import nungil\ntry: nungil.attention.Attention({given})\nexcept nungil.errors.UsageError as e: print(e)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("Attention needs a score, such as Dot() or General(7, 11), not ")
 
 
 def test_users_may_catch_it_as_a_value_error():

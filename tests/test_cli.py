@@ -156,7 +156,7 @@ def test_examples_are_listed():
         (
             ["explain", "--query", "1,2", "--keys", "1,2;3"],
             2,
-            "nungil: command line:\n- keys: row 2 has 1 numbers, row 1 has 2",
+            "nungil: command line:\n- keys: row 2 has 1 number, row 1 has 2",
         ),
         (
             ["explain", "--example", "--json", "--markdown"],

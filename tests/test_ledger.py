@@ -229,7 +229,7 @@ def test_asking_for_a_step_that_is_not_there_names_those_that_are():
 @pytest.mark.parametrize(
     ("change", "mistakes"),
     [
-        ({"keys": [[1, 2], [3]]}, ["keys: row 2 has 1 numbers, row 1 has 2"]),
+        ({"keys": [[1, 2], [3]]}, ["keys: row 2 has 1 number, row 1 has 2"]),
         (
             {"keys": [[]]},
             ["keys: row 1 is empty", "keys: of width 0, but dot needs that of the query, 2; general takes two widths"],
@@ -237,8 +237,8 @@ def test_asking_for_a_step_that_is_not_there_names_those_that_are():
         (
             {"keys": [[1, 2, 3]], "values": [[1], [2]], "tokens": ["a", "b"]},
             [
-                "values: 2 for 1 keys; each key needs one",
-                "tokens: 2 for 1 keys; each key needs one",
+                "values: 2 for 1 key; each key needs one",
+                "tokens: 2 for 1 key; each key needs one",
                 "keys: of width 3, but dot needs that of the query, 2; general takes two widths",
             ],
         ),

@@ -392,7 +392,7 @@ CASES = [
     ("--hypotheses {made} --references {right} --against {made}", 2, "{made} is compared with itself; --against takes"),
     ("--hypotheses {made} --references {right} --against {model}", 2, "{model} is a model: it needs what it is to"),
     ("--hypotheses {made} --references {right} --to klingon", 2, "there is no language 'klingon'"),
-    ("--hypotheses {made} --references {right} --links {links}", 3, "{links}: 1 lines of links for 4 references"),
+    ("--hypotheses {made} --references {right} --links {links}", 3, "{links}: 1 line of links for 4 references"),
     ("--hypotheses {made} --references {right} --train {strange}", 2, "--train is for finding what is nearest to a"),
     ("{model} --data {strange} --references {right}", 2, "--data has the references in it, and the sources; leave"),
     ("{model} --task classify --data {strange}", 2, "--task classify: but the model is there to translate"),

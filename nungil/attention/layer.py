@@ -18,6 +18,8 @@ class Attention(nn.Module):
 
     def __init__(self, score: Score, kind: str = "cross", layer: int = 0) -> None:
         super().__init__()
+        if not isinstance(score, Score):
+            raise UsageError(f"Attention needs a score, such as Dot() or General(7, 11), not {score!r}")
         self.score, self.kind, self.layer = score, kind, layer
 
     def prepare(self, keys: Float[Tensor, "B S K"], keep: Keep | None = None) -> Memory:

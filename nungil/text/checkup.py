@@ -10,6 +10,7 @@ from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.cleaning import CleaningSettings, HeldOut, Tally, clean_labelled, clean_pairs, hold_out
 from nungil.text.corpus import Corpus
+from nungil.text.counts import counted
 from nungil.text.finding import SHOWN
 from nungil.text.opened import open_sets
 from nungil.text.outlook import outlook
@@ -50,13 +51,13 @@ class Checkup:
     @property
     def verdict(self) -> str:
         """One sentence to act on."""
-        what = "pairs" if self.task == "translate" else "texts"
+        found = counted(self.survey.records, "pair" if self.task == "translate" else "text")
         if self.faults:
             return f"training on this would fail: {'; '.join(self.faults)}"
         if self.warnings:
             things = "a thing" if len(self.warnings) == 1 else f"{len(self.warnings)} things"
-            return f"{self.survey.records:,} {what} to train on, and {things} to look at first"
-        return f"{self.survey.records:,} {what} to train on, and nothing that speaks against it"
+            return f"{found} to train on, and {things} to look at first"
+        return f"{found} to train on, and nothing that speaks against it"
 
     @property
     def outlook(self) -> str | None:
