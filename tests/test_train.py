@@ -17,12 +17,14 @@ from safetensors.torch import load_file
 import nungil
 from nungil.batches.store import Store
 from nungil.errors import ConfigError, DivergedError
-from nungil.runs.progress import Metrics
+from nungil.runs.progress import Metrics, Pace, Watch
 from nungil.runs.session import Session, _refuse_infinite, spelled
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
 from nungil.training.checkpoint import average, checkpoint_name, checkpoints, read_state, verify, write_checkpoint
+from nungil.training.course import BEGINNING
 from nungil.training.losses import classification_loss
+from nungil.training.steps import Step
 
 PAIRS = [(pair.english, pair.korean) for pair in snow_pairs(240, seed=3, lengths=(3, 6))]
 SENSES = list(sense_examples(200, seed=5, lengths=(4, 9)))
@@ -160,6 +162,15 @@ def test_decisions_and_progress_are_talk_and_nothing_is_data(translator):
     pattern = r"^update (\d+) of 20  epoch \d+  loss \d+\.\d{3}  [\d,]+ tokens/s  \d+ s left$"
     assert re.findall(pattern, found.stderr, re.MULTILINE) == ["5", "10", "15", "20"]
     assert len(re.findall(r"^validation after \d+ updates: loss ", found.stderr, re.MULTILINE)) == 2
+
+
+def test_the_loss_that_is_shown_is_the_mean_of_the_updates_since_the_last_line():
+    said = []
+    watch = Watch(said.append, Pace(0, 6), every=3, noun="tokens")
+    made = [(1.0, 10), (math.inf, 7), (4.0, 30), (2.0, 20), (5.0, 40), (8.0, 60)]
+    for number, (loss, predictions) in enumerate(made, 1):
+        watch.show(Step(number, 0, loss, 0.5, predictions, 1.0, 0.1, BEGINNING, skipped=loss == math.inf))
+    assert [line.split("  ")[2] for line in said] == ["loss 3.250", "loss 6.000"]  # (1·10 + 4·30) / 40, 720 / 120
 
 
 def test_the_recipe_that_a_run_writes_gives_the_same_weights_again(translator, data, tmp_path):

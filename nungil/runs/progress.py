@@ -4,6 +4,7 @@ import json
 import math
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,11 +67,30 @@ class Pace:
         return spell_time(self.seconds / max(1, number - self.first) * (self.total - number))
 
 
+class Recent:
+    """The mean loss of the last updates. That of one alone jumps: its sentences may be short ones, or long ones."""
+
+    def __init__(self, updates: int) -> None:
+        self._steps: deque[Step] = deque(maxlen=updates)
+
+    def add(self, step: Step) -> None:
+        """Count an update, unless it was left out."""
+        if not step.skipped:
+            self._steps.append(step)
+
+    @property
+    def loss(self) -> float:
+        """Per prediction; not a number before the first update."""
+        predictions = sum(step.predictions for step in self._steps)
+        return sum(step.loss * step.predictions for step in self._steps) / predictions if predictions else math.nan
+
+
 class Watch:
     """Shows every update as it comes: a bar if the listener is a terminal, else a line now and then."""
 
     def __init__(self, say: Say, pace: Pace, every: int, noun: str) -> None:
         self._say, self._pace, self._every, self._noun = say, pace, every, noun
+        self._recent = Recent(every)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         if say is to_stderr and sys.stderr.isatty():
@@ -89,6 +109,7 @@ class Watch:
 
     def show(self, step: Step) -> None:
         """One update."""
+        self._recent.add(step)
         if self._bar is not None and self._task is not None:
             numbers = f"{step.number:,}/{self._pace.total:,}  {self._numbers(step)}"
             self._bar.update(self._task, completed=step.number, numbers=numbers)
@@ -104,7 +125,7 @@ class Watch:
 
     def _numbers(self, step: Step) -> str:
         speed = f"{self._pace.per_second:,.0f} {self._noun}/s"
-        return f"loss {step.loss:.3f}  {speed}  {self._pace.left(step.number)} left"
+        return f"loss {self._recent.loss:.3f}  {speed}  {self._pace.left(step.number)} left"
 
 
 class Metrics:
