@@ -1,5 +1,6 @@
 """What users may rely on when a run is stopped, killed, starved or fed with nonsense: ten promises, each shown."""
 
+import hashlib
 import json
 import os
 import random
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_update, start, wait_for_update
 
 from nungil.batches.order import Order, shares
-from nungil.errors import StoppedError
+from nungil.errors import ConfigError, StoppedError
 from nungil.runs import begin as preparing
 from nungil.runs import train as running
 from nungil.runs.launch import launch
@@ -315,6 +316,20 @@ def test_promise_03_a_broken_checkpoint_is_passed_over(begun):
     assert left(folder) == left(whole)
 
 
+def test_promise_03_a_broken_checkpoint_never_becomes_the_model(undisturbed, tmp_path):
+    _, whole = undisturbed("lstm")
+    folder = shutil.copytree(whole, tmp_path / "run")
+    *older, last = checkpoints(folder / "checkpoints")
+    assert older
+    for place in older:
+        weights = place / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-1] + b"?")  # of the right size, and still to be read
+    said = resumed(folder)
+    assert all(f"checkpoints/{place.name} is broken and was passed over." in said for place in older)
+    made, right = (read_tensors(place / "model.safetensors") for place in (folder, last))
+    assert all(torch.equal(made[name], right[name]) for name in right)
+
+
 # 4: the order of writing
 
 
@@ -556,6 +571,26 @@ def test_promise_09_two_processes_never_train_in_one_folder(begun, monkeypatch):
     assert left(folder) == left(whole)
 
 
+def test_promise_09_a_run_on_its_way_keeps_its_recipe(begun, monkeypatch):
+    folder, _ = begun("lstm")
+    recipe = (folder / "recipe.json").read_bytes()
+    monkeypatch.setattr(running, "ENDING", 0.1)
+    with locked(folder, "nobody has it yet"):
+        found = invoke("resume", str(folder), "--processes", "2", "--accept-changes")
+    assert found.returncode == 2
+    assert "another process is training in it" in found.stderr
+    assert (folder / "recipe.json").read_bytes() == recipe
+
+
+@pytest.mark.parametrize("processes", [0, 5_000])
+def test_a_number_of_processes_that_cannot_be_is_refused_and_not_kept(processes, begun):
+    folder, _ = begun("lstm")
+    recipe = (folder / "recipe.json").read_bytes()
+    with pytest.raises(ConfigError, match=r"^recipe, training:\n- processes: must be at (least 1|most 1024)$"):
+        running.resume(folder, processes=processes, accept_changes=True, quiet=True)
+    assert (folder / "recipe.json").read_bytes() == recipe
+
+
 def test_promise_09_one_that_is_ending_is_waited_for(tmp_path):
     def take():
         with locked(tmp_path, "the other has not let go", patience=60):
@@ -593,10 +628,36 @@ def put_other_data(folder):
     shutil.copytree(folder / "data" / "valid", folder / "data" / "train")
 
 
-def test_promise_10_a_flipped_id_is_noticed(begun):
+@pytest.mark.parametrize(("name", "told"), [("validation", "validation set"), ("test", "test set")])
+def test_promise_10_another_text_to_score_is_refused(name, told, begun):
     folder, _ = begun("lstm")
     stop_at(folder, 7)
-    ids = folder / "data" / "train" / "source.ids"
+    records = folder / "data" / f"{name}.jsonl"
+    lines = records.read_text().splitlines(keepends=True)
+    records.write_text("".join(lines[1:]))
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    assert f"trained with: the text of the {told} was changed; put it back, " in found.stderr
+
+
+def test_promise_10_a_checkpoint_of_an_older_version_has_less_to_compare(begun):
+    folder, whole = begun("lstm")
+    stop_at(folder, 7)
+    (place,) = checkpoints(folder / "checkpoints")
+    state, manifest = (json.loads((place / name).read_text()) for name in ("state.json", "manifest.json"))
+    state["fingerprints"] = {name: value for name, value in state["fingerprints"].items() if "text of" not in name}
+    content = json.dumps(state).encode()
+    (place / "state.json").write_bytes(content)
+    (place / "manifest.json").write_text(json.dumps({**manifest, "state.json": hashlib.sha256(content).hexdigest()}))
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
+@pytest.mark.parametrize("store", ["train", "valid"])
+def test_promise_10_a_flipped_id_is_noticed(store, begun):
+    folder, _ = begun("lstm")
+    stop_at(folder, 7)
+    ids = folder / "data" / store / "source.ids"
     content = bytearray(ids.read_bytes())
     content[4] ^= 1
     ids.write_bytes(content)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from signal import Signals
 from typing import Any
@@ -45,6 +46,7 @@ from nungil.training.checkpoint import (
     read_tensors,
     rotate,
     set_optimizer,
+    verify,
     weights_of,
     write_checkpoint,
 )
@@ -258,7 +260,7 @@ class Session:
             "update": self.done,
             "place": list(self.place),
             "history": self.stopper.history,
-            "fingerprints": self._fingerprints(),
+            "fingerprints": self._fingerprints,
         }
         optimizer = optimizer_tensors(self._model, self.optimizer)
         write_checkpoint(self.folder / "checkpoints", self.done, weights, optimizer, state)
@@ -293,7 +295,8 @@ class Session:
     def _compare(self, before: Mapping[str, Any], place: Path, accept_changes: bool) -> None:
         """Refuse to go on with something else, unless that is meant."""
         self.prepared.train.verify()
-        now = self._fingerprints()
+        self.prepared.valid.verify()
+        now = self._fingerprints
         changed = changes(before, now)
         if changed and not accept_changes:
             raise CheckpointError(
@@ -306,6 +309,7 @@ class Session:
         if word is not None:
             self.say(word)
 
+    @cached_property
     def _fingerprints(self) -> Fingerprints:
         return fingerprints(self.prepared, self.work.loaded.config, self.ranks.world)
 
@@ -327,9 +331,26 @@ class Session:
         """The updates whose weights may become the model if training ended now."""
         return [*self.stopper.ranked()[:1], *self._averaged()]
 
+    def _is_whole(self, update: int) -> bool:
+        try:
+            verify(self._place(update))
+        except CheckpointError:
+            self.say(f"checkpoints/{checkpoint_name(update)} is broken and was passed over.")
+            return False
+        return True
+
     def _choose(self) -> Validation:
-        """The better of the best checkpoint and the mean of several becomes the model."""
-        best, several = self.stopper.ranked()[0], self._averaged()
+        """The better of the best checkpoint and the mean of several becomes the model.
+
+        One that was damaged since it was written is passed over.
+        """
+        whole = {update for update in dict.fromkeys((*self._candidates(), self.done)) if self._is_whole(update)}
+        if not whole:
+            raise CheckpointError(
+                f"{self.folder}: the checkpoints that would become the model are broken; train anew into another folder"
+            )
+        best = next(update for update in self.stopper.ranked() if update in whole)
+        several = [update for update in self._averaged() if update in whole]
         weights = read_tensors(self._place(best) / "model.safetensors")
         set_weights(self._model, weights)
         found = self._validation()
