@@ -16,9 +16,11 @@ from safetensors.torch import load_file
 
 import nungil
 from nungil.batches.store import Store
-from nungil.errors import ConfigError, DivergedError
+from nungil.errors import ConfigError, DivergedError, UsageError
 from nungil.runs.progress import Metrics, Pace, Watch
+from nungil.runs.recipe import Recipe
 from nungil.runs.session import Session, _refuse_infinite, spelled
+from nungil.settings import read_settings
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
 from nungil.training.checkpoint import average, checkpoint_name, checkpoints, read_state, verify, write_checkpoint
@@ -291,6 +293,30 @@ def test_training_from_python_is_the_same_run(translator, data, tmp_path, capsys
     assert done.load().translate("")[0].text == ""
     with pytest.raises(ConfigError, match=r"\[data\] trian: no such setting; did you mean train\?"):
         nungil.train(trian="pairs.tsv", out=tmp_path / "other")
+
+
+def test_training_from_python_leaves_torch_as_it_was(data, tmp_path):
+    before, drawn, seed = torch.get_num_threads(), torch.get_rng_state(), torch.initial_seed()
+    nungil.train(
+        data / "pairs.tsv", source="en", target="ko", out=tmp_path / "out", training={"threads": before + 1}, steps=2,
+        changes=("model.width=16", "model.feed_forward=16"), quiet=True,
+    )  # fmt: skip
+    assert read_settings(tmp_path / "out" / "recipe.json", Recipe).training.threads == before + 1
+    assert torch.get_num_threads() == before
+    assert torch.equal(torch.get_rng_state(), drawn)
+    assert torch.initial_seed() == seed
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"data": "pairs.tsv", "valid": "some.tsv"}, r"'pairs.tsv' as data, .*: data=\{'name': value, …\}$"),
+        ({"steps": 5, "training": 3}, r"3 as training, a section of settings: "),
+    ],
+)
+def test_a_section_from_python_that_is_none_is_refused(options, told, tmp_path):
+    with pytest.raises(UsageError, match=r"^train\(\) was given " + told):
+        nungil.train("pairs.tsv", out=tmp_path / "out", **options)
 
 
 def test_weights_that_are_not_finite_are_never_kept():

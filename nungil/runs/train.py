@@ -1,7 +1,7 @@
 """Whole runs: what `nungil train` and `nungil resume` do, in one process or in several."""
 
-from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,14 @@ from nungil.runs.progress import Say, to_nobody, to_stderr
 from nungil.runs.recipe import Recipe, read_recipe
 from nungil.runs.result import Run
 from nungil.runs.session import Session
-from nungil.settings import read_settings
+from nungil.settings import build_settings, read_settings
 from nungil.text.files import path_of
 from nungil.text.lock import locked
 from nungil.training.ranks import Ranks, joined
+from nungil.training.settings import TrainingSettings
 
 OF_TRAINING = ("steps", "processes")  # what is short for `training={…}`
+SHORT = ("data", "training")  # the sections whose settings may be given by themselves
 ENDING = 5.0  # seconds that a process which was killed may take to end
 
 
@@ -38,21 +40,41 @@ def train(
     nungil.train("pairs.tsv", source="en", target="ko", out="runs/mine", model="luong", training={"patience": 3})
     """
     place = path_of(out, "out, the new model folder,")
-    laid_over: dict[str, Any] = {"data": {}, "training": {}}
-    for name, value in {"train": train, **options}.items():
-        if value is None or value == ():
-            continue
+    given = {
+        name: value
+        for name, value in {"train": train, **options}.items()
+        if not (value is None or (isinstance(value, tuple) and not value))
+    }
+    laid_over: dict[str, Any] = {section: _section(given.pop(section, {}), section) for section in SHORT}
+    for name, value in given.items():
         if name in Recipe.model_fields:
-            laid_over[name] = {**laid_over.get(name, {}), **value} if isinstance(value, Mapping) else value
+            laid_over[name] = value
         else:
             laid_over["training" if name in OF_TRAINING else "data"][name] = value
     settled = read_recipe(None if recipe is None else path_of(recipe, "a recipe"), laid_over, changes)
     return run(settled, place, to_nobody if quiet else to_stderr)
 
 
+def _section(given: Any, name: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise UsageError(f"train() was given {given!r} as {name}, a section of settings: {name}={{'name': value, …}}")
+    return dict(given)
+
+
+@contextmanager
+def _torch_as_it_was() -> Iterator[None]:
+    """A run sets torch's threads and draws from its random numbers; who has called it gets back what he had."""
+    threads = torch.get_num_threads()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Run:
     """Train a model into a new folder, or into one with nothing but `beside` in it."""
-    with joined() as ranks:
+    with _torch_as_it_was(), joined() as ranks:
         if ranks.leads:
             begin(_as_started(recipe, ranks), out, say, beside)
         ranks.most(0)
@@ -69,9 +91,10 @@ def resume(
     if not (place / RECIPE).is_file():
         raise CheckpointError(f"{place}: not a run that can be gone on with: there is no {RECIPE} in it")
     hold_on()
-    with joined() as ranks:
+    with _torch_as_it_was(), joined() as ranks:
         if ranks.leads and processes is not None:
-            _change_processes(place, processes, accept_changes)
+            with _alone(place):  # the recipe of a run on its way is not changed under its hands
+                _change_processes(place, processes, accept_changes)
         return _go_on(place, say, ranks, accept_changes, resumed=True)
 
 
@@ -134,9 +157,12 @@ def _change_processes(folder: Path, processes: int, accept_changes: bool) -> Non
             f"{folder}: --processes {processes}, but it was begun with {before}, and another number adds up in another "
             "order; go on as it was begun, or add --accept-changes"
         )
-    write_recipe(folder, _with_processes(recipe, processes, share_of_cores(processes)))
+    write_recipe(folder, _with_processes(recipe, processes, share_of_cores(max(1, processes))))
 
 
 def _with_processes(recipe: Recipe, processes: int, threads: int) -> Recipe:
-    training = recipe.training.model_copy(update={"processes": processes, "threads": threads})
+    said = recipe.training.model_dump(exclude_unset=True)
+    training = build_settings(
+        {**said, "processes": processes, "threads": threads}, TrainingSettings, "recipe, training"
+    )
     return recipe.model_copy(update={"training": training})
