@@ -8,6 +8,7 @@ import torch
 from command import invoke
 
 import nungil
+from nungil.batches.store import Store
 from nungil.errors import ConfigError, CorpusError
 from nungil.model.build import ModelSettings
 from nungil.model.folder import load_model
@@ -38,6 +39,12 @@ def place(tmp_path_factory):
     }
     nungil.train(folder / "old.tsv", out=folder / "first", quiet=True, **options)
     return folder
+
+
+def read_texts(folder, tokenizer):
+    """The sources of a store, as they were."""
+    column = Store(folder).columns["source"]
+    return [tokenizer.decode(column.row(row).tolist()) for row in range(len(column.lengths()))]
 
 
 def asked(place, **more):
@@ -79,6 +86,25 @@ def test_it_has_learned_already_and_learns_the_rest_at_a_lower_rate(place, tmp_p
     assert after.translate(["I like snow"])[0].text
     assert run.validation.scores["loss"] < before
     assert before < scratch.validation.scores["loss"] - 0.5, "the first model knew most of it before it began"
+
+
+def test_what_it_is_scored_on_but_the_other_model_has_learned_is_counted(place, tmp_path):
+    learned, new = ((place / name).read_text().splitlines(keepends=True)[1:] for name in ("old.tsv", "new.tsv"))
+    first = set(read_texts(place / "first" / "data" / "train", load_model(place / "first").tokenizers.source))
+    known = [line for line in learned if line.split("\t")[0] in first]
+    fresh = [line for line in new if line.split("\t")[0] not in first]
+    sets = {"train": [*fresh[:40]], "valid": [*known[:3], *fresh[40:50]], "test": [*known[3:8], *fresh[50:57]]}
+    for name, lines in sets.items():
+        (tmp_path / f"{name}.tsv").write_text("en\tko\n" + "".join(lines))
+    files = [part for name in sets for part in (f"--{name}", str(tmp_path / f"{name}.tsv"))]
+    options = ["--start-from", str(place / "first"), "--steps", "2", "--out", str(tmp_path / "run")]
+    found = invoke("train", *files, *options)
+    assert found.returncode == 0, found.stderr
+    told = f"stand in the training set of {place / 'first'}, which it starts from: scores on them are too good.\n"
+    assert f"3 of the 13 of the validation set {told}" in found.stderr
+    assert f"5 of the 12 of the test set {told}" in found.stderr
+    assert f"- 5 of the 12 of the test set {told}" in (tmp_path / "run" / "README.md").read_text()
+    assert "Test, not in its own training set: BLEU " in found.stderr
 
 
 def test_it_goes_on_from_update_0_when_the_other_model_is_gone(place, tmp_path):

@@ -48,6 +48,7 @@ def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> 
         prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened, taken)
         if start is not None:
             start.write_weights(out / DATA)
+            prepared = replace(prepared, decisions=(*prepared.decisions, *start.known(prepared)))
         _write(recipe, prepared, out, say)
     except BaseException:
         _empty(out, beside)

@@ -124,7 +124,8 @@ class Session:
         self.say(f"Trained in {spell_time(seconds)}.")
         self.say(f"Validation: {spelled(validation.scores)}")
         if test is not None:
-            self.say(f"Test, never seen in training: {spelled(test.scores)}")
+            known = "never seen in training" if self.recipe.start_from is None else "not in its own training set"
+            self.say(f"Test, {known}: {spelled(test.scores)}")
         write_card(finished, self.prepared, self.prepared.decisions, parameter_count(self._model))
         write_result(finished)
 

@@ -1,5 +1,6 @@
 """Start: a run that begins with the weights and tokenizers of another model, and makes it fit other data."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from safetensors.torch import save
 from nungil.errors import ConfigError, CorpusError
 from nungil.model.folder import Loaded, ModelConfig, load_model
 from nungil.runs.data import open_data
-from nungil.runs.prepare import Taken
+from nungil.runs.kept import count_seen
+from nungil.runs.prepare import Prepared, Taken
 from nungil.runs.recipe import Recipe
 from nungil.text.atomic import whole_bytes
 from nungil.text.opened import Opened
@@ -74,6 +76,17 @@ class Start:
     def write_weights(self, folder: Path) -> None:
         """Keep its weights beside the data of the run."""
         whole_bytes(folder / START, save(weights_of(self.loaded.model)))
+
+    def known(self, prepared: Prepared) -> Iterator[str]:
+        """A sentence on each set that is held out of this run, but of which this model has learned a part."""
+        tokenizer = prepared.tokenizers.source
+        for name, records in (("validation", prepared.valid_records), ("test", prepared.test_records)):
+            count = count_seen(self.folder, tokenizer, [record[0] for record in records], self.config.longest)
+            if count:
+                yield (
+                    f"{count:,} of the {len(records):,} of the {name} set stand in the training set of {self.folder}, "
+                    "which it starts from: scores on them are too good."
+                )
 
     def _mistakes(self, recipe: Recipe) -> list[str]:
         config, found = self.config, []
