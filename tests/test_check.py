@@ -272,6 +272,15 @@ def test_a_file_that_changes_direction_every_other_line_is_named(tmp_path, turne
     ) in out
 
 
+def test_a_language_that_is_not_written_in_such_letters_is_something_to_look_at(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{pair.english}\t{pair.korean}\n" for pair in snow_pairs(40, seed=3, lengths=(3, 9))))
+    told = f"\n  {path}: its target is written in Hangul letters, and en is not; if that is a mistake, say what it is "
+    _, out, _ = check(path, "--from", "en", "--to", "en")
+    assert told in out.partition("To look at")[2]
+    assert told not in check(path, "--from", "en", "--to", "ko")[1]
+
+
 def test_labels_that_people_take_for_one_are_named(tmp_path):
     rows = [f"good {n}\t{label}\n" for n in range(20) for label in ("fine", "Fine", "bad", "FINE")]
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(rows))

@@ -283,8 +283,8 @@ def test_countries_that_are_taken_for_languages_are_said(tmp_path):
     assert opened.languages == ("en", "ko")
     assert opened.decisions[1:] == ["From en to ko.", "kr is a country; its language, ko, is taken to be meant."]
     assert open_data(DataSettings(train=korean, source="kr")).languages == ("ko", "en")
-    for side, texts in zip(("en", "jp"), zip(*PAIRS[:40], strict=True), strict=True):
-        (tmp_path / f"c.{side}.txt").write_text("\n".join(texts))
+    for side, text in (("en", "Good day"), ("jp", "こんにちは")):
+        (tmp_path / f"c.{side}.txt").write_text("".join(f"{text} {number}\n" for number in range(40)))
     opened = open_data(DataSettings(train=(str(tmp_path / "c.en.txt"), str(tmp_path / "c.jp.txt"))))
     assert opened.decisions[1:] == ["From en to ja.", "jp is a country; its language, ja, is taken to be meant."]
     swedish = table(tmp_path / "b.tsv", PAIRS[:40], header=("en", "se"))
@@ -442,6 +442,30 @@ def test_letters_that_do_not_speak_against_the_languages_are_no_fault(tmp_path, 
     train = table(tmp_path / "a.tsv", rows * 40)
     source, target = asked
     assert open_data(DataSettings(train=train, source=source, target=target, header=False)).languages == asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "odd"),
+    [
+        (("en", "en"), [("target", "Hangul", "en", "--to")]),
+        (("de", "fr"), [("target", "Hangul", "fr", "--to")]),
+        (("ru", "ko"), [("source", "Latin", "ru", "--from")]),
+        (("ja", "zh"), [("source", "Latin", "ja", "--from"), ("target", "Hangul", "zh", "--to")]),
+        (("en", "ko"), []),
+        (("sr", "ko"), []),  # is written in either letters
+    ],
+)
+def test_languages_that_are_not_written_in_such_letters_are_doubted(tmp_path, asked, odd):
+    train = table(tmp_path / "a.tsv", PAIRS[:40])
+    source, target = asked
+    opened = open_data(DataSettings(train=train, source=source, target=target, columns=("1", "2")))
+    assert opened.doubts == [
+        f"{train}: its {side} is written in {script} letters, and {tag} is not; if that is a mistake, say what it is "
+        f"with {option}."
+        for side, script, tag, option in odd
+    ]
+    prepared = prepare(DataSettings(train=train), CleaningSettings(), LETTERS, tmp_path / "out", 1, opened)
+    assert set(opened.doubts) <= set(prepared.decisions)
 
 
 def test_japanese_is_told_from_chinese_by_its_kana(tmp_path):

@@ -206,7 +206,7 @@ def _share_unknown(tokenizer: Tokenizer, ids: Ids) -> float:
 
 def _decisions(job: _Job, sets: Sets[Record], tokenizers: Tokenizers, too_long: dict[str, int]) -> Iterator[str]:
     kind = sets.kind
-    yield from job.opened.decisions
+    yield from (*job.opened.decisions, *job.opened.doubts)
     yield _about_cleaning(kind, sets.tally)
     yield from sets.decisions
     if sets.labels:

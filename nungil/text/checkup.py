@@ -100,7 +100,8 @@ def check_up(request: CheckRequest, rejected: Reject | None = None) -> Checkup:
     tally = Tally()
     found = survey(look.clean(corpus, tally, rejected), corpus.task, look.others)
     faults = look.faults or list(_faults(found, look.tallies))  # what follows from an unreadable file is no news
-    warnings = [*_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
+    doubts = [doubt.removesuffix(".") for doubt in opened.doubts]
+    warnings = [*doubts, *_drops(tally, look.tallies), *_oddities(found), *_label_warnings(found, look.labels)]
     warnings += _how_few(found.records, "validation" not in look.tallies)
     return Checkup(corpus.task, tuple(opened.decisions), tally, found, look.tallies, tuple(faults), tuple(warnings))
 

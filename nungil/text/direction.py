@@ -1,6 +1,6 @@
 """Direction: from which language a corpus is translated into which, and that all of its files agree with that."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -133,6 +133,18 @@ def turned_by_letters(corpora: Sequence[Corpus], languages: Languages, settings:
         f"{source.name}: its source is written in {first} letters and its target in {second}, the other way round "
         f"than {_meant(languages)}; {way_out}"
     )
+
+
+def odd_letters(source: Source, languages: Languages) -> Iterator[str]:
+    """A sentence on each side in letters that its language is not written in: mostly, the language is wrong."""
+    sides = zip(("source", "target"), ("--from", "--to"), languages, _scripts(source), strict=True)
+    for side, option, tag, script in sides:
+        usual = LETTERS.get(tag, NONE)
+        if NONE not in (usual, script) and script != usual and (usual, script) != ("Kana", "Han"):
+            yield (
+                f"{source.name}: its {side} is written in {script} letters, and {tag} is not; if that is a mistake, "
+                f"say what it is with {option}."
+            )
 
 
 def _are_exchanged(written: tuple[str, str], wanted: Sequence[str]) -> bool:

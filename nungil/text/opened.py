@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nungil.errors import UsageError
 from nungil.text.corpus import Corpus, open_corpus
-from nungil.text.direction import asked_languages, languages_of, turned, turned_by_letters
+from nungil.text.direction import asked_languages, languages_of, odd_letters, turned, turned_by_letters
 from nungil.text.languages import Languages, remark_on
 from nungil.text.source import CorpusSettings, Task
 
@@ -29,12 +29,20 @@ class Opened:
         corpora = [self.train, *reversed(self.held_out.values())]  # validation before test, as they are used
         return [*(line for corpus in corpora for line in corpus.describe()), *self._about_languages()]
 
+    @property
+    def doubts(self) -> list[str]:
+        """What speaks against the languages, but not so that it must be a mistake."""
+        return list(odd_letters(self.train.sources[0], self.languages)) if self.task == "translate" else []
+
     def _about_languages(self) -> list[str]:
         if self.task == "classify":
             return []
         if all(self.languages):
             remarks = (remark_on(name) for source in self.train.sources for name in source.names)
-            return [f"From {self.languages.source} to {self.languages.target}.", *filter(None, dict.fromkeys(remarks))]
+            return [
+                f"From {self.languages.source} to {self.languages.target}.",
+                *filter(None, dict.fromkeys(remarks)),
+            ]
         return ["The names of files and columns do not tell both languages; say them with --from and --to."]
 
 
