@@ -180,7 +180,7 @@ def test_a_finished_run_can_be_resumed_and_stays_what_it_is(undisturbed):
     assert found.returncode == 0, found.stderr
     assert json.loads((whole / "result.json").read_text())["seconds"] > max(seconds), "those before count too"
     assert f"Next: echo 'a sentence' | nungil translate {whole}\n" in found.stderr
-    assert f"Going on after update {UPDATES} of {UPDATES}." in found.stderr
+    assert f"All updates were made, {UPDATES} of them: the model is chosen and scored once more." in found.stderr
     assert left(whole) == before
 
 
@@ -313,6 +313,12 @@ def test_promise_03_a_broken_checkpoint_is_passed_over(begun):
     assert found.returncode == 0, found.stderr
     assert f"checkpoints/{last.parent.name} is broken and was passed over." in found.stderr
     assert f"Going on after update {EVERY} of {UPDATES}." in found.stderr
+    assert left(folder) == left(whole)
+
+
+def test_a_run_without_a_checkpoint_begins_anew_and_says_so(begun):
+    folder, whole = begun("lstm")
+    assert "There is no checkpoint in it: it begins at the first update.\n" in resumed(folder)
     assert left(folder) == left(whole)
 
 

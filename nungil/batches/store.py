@@ -67,7 +67,9 @@ class Store:
         for name, column in self.columns.items():
             digest.update(_side_digest(name, column.ids, column.ends))
         if digest.hexdigest() != self.fingerprint:
-            raise CorpusError(f"{self.folder}: the stored ids were changed since they were written; make them again")
+            raise CorpusError(
+                f"{self.folder}: the stored ids were changed since they were written; train anew into another folder"
+            )
 
     def release(self) -> None:
         """Let go of the pages read so far. They stay in the system's cache, but are no longer this process's memory."""

@@ -219,8 +219,9 @@ def _training(
         }
     )
     decisions.append(
-        f"Batches of {batch_tokens:,} positions; learning rate up to {schedule.rate:g} after {schedule.warmup:,} "
-        f"updates, then {schedule.shape}; validation by {settled.metric} every {counted(every, 'update')}."
+        f"Batches of {batch_tokens:,} positions; learning rate up to {schedule.rate:g} after "
+        f"{counted(schedule.warmup, 'update')}, then {schedule.shape}; validation by {settled.metric} every "
+        f"{counted(every, 'update')}."
     )
     return settled, decisions
 

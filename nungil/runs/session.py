@@ -135,6 +135,11 @@ class Session:
         return self.recipe.training
 
     @property
+    def is_trained(self) -> bool:
+        """Whether no update is left to make."""
+        return self.done >= self._total or self.stopper.is_over
+
+    @property
     def _model(self) -> torch.nn.Module:
         return self.work.loaded.model
 
@@ -144,7 +149,7 @@ class Session:
 
     def _train(self) -> None:
         """All updates that are left, or fewer if nothing improves."""
-        if self.done >= self._total or self.stopper.is_over:
+        if self.is_trained:
             return
         with Interrupt() as interrupt:
             if self.ranks.leads:

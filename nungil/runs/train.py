@@ -107,14 +107,23 @@ def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *
         return Run.read(folder)
     with _alone(folder) if ranks.leads else nullcontext():
         session = _opened(folder, say, ranks, accept_changes)
-        if resumed and session.done:
-            session.say(f"Going on after update {session.done:,} of {session.settings.steps or 1:,}.")
+        if resumed:
+            session.say(_standing(session))
         try:
             return session.run()
         except (StoppedError, DivergedError) as error:
             if ranks.leads:
                 raise
             raise ProcessError(str(error), error.exit_code) from None  # all of them have it, and the first says it
+
+
+def _standing(session: Session) -> str:
+    """Where a run that is gone on with stands."""
+    if not session.done:
+        return "There is no checkpoint in it: it begins at the first update."
+    if session.is_trained:
+        return f"All updates were made, {session.done:,} of them: the model is chosen and scored once more."
+    return f"Going on after update {session.done:,} of {session.settings.steps or 1:,}."
 
 
 def _alone(folder: Path) -> AbstractContextManager[None]:
