@@ -337,6 +337,23 @@ def test_a_classifier_stands_beside_the_commonest_label():
     assert list(report.details) == ["always", "better"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": ["x", "y"]}, "labels: gold 2 is 'z', which is none of them; there is x, y"),
+        ({"labels": ["x", "z"]}, "labels: predicted 2 is 'y', which is none of them; there is x, z"),
+        (
+            {"probabilities": {"deep": [0.9, 0.8], "wide": [0.5, 0.6]}},
+            "probabilities: there is no system 'wide' among those to score; there is deep",
+        ),
+    ],
+)
+def test_labels_and_probabilities_that_nobody_knows_are_refused_in_a_sentence(options, message):
+    with pytest.raises(UsageError) as found:
+        report_labels({"deep": ["x", "y"]}, ["x", "z"], **options)
+    assert str(found.value) == message
+
+
 def test_the_calibration_error_worked_out_by_hand():
     # Two answers of 0.9 of which one is right, and one of 1.0 that is right.
     found = calibration([0.9, 0.9, 1.0], [True, False, True], bins=10)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nungil.errors import UsageError
+from nungil.errors import UsageError, did_you_mean
 from nungil.scoring.calibration import Calibration, calibration
 from nungil.scoring.classification import ClassificationScores, score_labels
 from nungil.scoring.resampling import SAMPLES, SEED, Difference, Interval, difference, interval, resample_cells
@@ -60,10 +60,11 @@ def report_labels(
     for name, predicted in systems.items():
         check_sides(f"labels of {name}", predicted, "gold labels", gold)
     check_some("gold labels", gold)
+    _refuse_strangers(probabilities or {}, systems)
     everything = {**systems, commonest(gold): [Counter(gold).most_common(1)[0][0]] * len(gold)}
     known = list(labels) if labels is not None else sorted({*gold, *(one for side in systems.values() for one in side)})
-    resampled = _resampled(everything, gold, known, samples, seed)
     details = {name: score_labels(predicted, gold, known) for name, predicted in everything.items()}
+    resampled = _resampled(everything, gold, known, samples, seed)
     plain = {name: _plain(found) for name, found in details.items()}
     scores = {
         system: {name: interval(value, resampled[system][name]) for name, value in found.items()}
@@ -80,6 +81,15 @@ def report_labels(
         },
         comparisons=tuple(_compared(everything, gold, plain, resampled, (first, other)) for other in others),
     )
+
+
+def _refuse_strangers(probabilities: Mapping[str, Sequence[float]], systems: Mapping[str, Sequence[str]]) -> None:
+    """Probabilities are of labels that a system gave."""
+    for name in probabilities:
+        if name not in systems:
+            raise UsageError(
+                f"probabilities: there is no system {name!r} among those to score{did_you_mean(name, systems)}"
+            )
 
 
 def commonest(gold: Sequence[str]) -> str:
