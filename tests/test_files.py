@@ -1,15 +1,18 @@
 """Lines out of files: what is read, and the sentence that each kind of broken file ends in."""
 
+import errno
 import gzip
 import os
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nungil.errors import CorpusError, UsageError
+from nungil.errors import CorpusError, ResourceError, UsageError
 from nungil.text import files
+from nungil.text.atomic import whole_bytes, whole_file
 from nungil.text.files import read_lines
 
 
@@ -200,3 +203,67 @@ def test_a_file_that_may_not_be_read_says_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(type(path), "open", refuse)  # root, who may run this test, may read everything
     assert sentence(path) == "closed: Permission denied"
+
+
+# Files that appear whole or not at all.
+
+
+def text_to(path):
+    with whole_file(path) as file:
+        file.write("snow\n")
+
+
+def bytes_to(path):
+    whole_bytes(path, b"snow\n")
+
+
+@pytest.mark.parametrize("write", [text_to, bytes_to])
+def test_a_file_and_its_new_name_are_on_the_disk_when_it_appears(tmp_path, monkeypatch, write):
+    done, sync, replace = [], os.fsync, Path.replace
+
+    def synced(handle):
+        done.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+        sync(handle)
+
+    def replaced(beside, path):
+        done.append("moved")
+        return replace(beside, path)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    write(tmp_path / "a.txt")
+    assert done == [str(tmp_path / f".a.txt.{os.getpid()}.part"), "moved", str(tmp_path)]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_bytes() == b"snow\n"
+
+
+@pytest.mark.parametrize("write", [text_to, bytes_to])
+def test_what_is_no_folder_is_told_in_a_sentence_with_the_name_of_the_file(tmp_path, write):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(ResourceError) as caught:
+        write(tmp_path / "file" / "a.txt")
+    said = os.strerror(errno.EEXIST if write is text_to else errno.ENOTDIR)
+    assert str(caught.value) == f"{tmp_path}/file/a.txt: cannot be written: {said}"
+
+
+def test_a_disk_that_is_full_is_told_in_a_sentence_while_it_is_written_too(tmp_path):
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as write raises it: with no name of a file
+    with pytest.raises(ResourceError) as caught, whole_file(tmp_path / "a.txt"):
+        raise full
+    assert str(caught.value) == f"{tmp_path}/a.txt: cannot be written: No space left on device"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_made_is_told_in_a_sentence(tmp_path):
+    path = tmp_path / "a.txt"
+    (tmp_path / f".a.txt.{os.getpid()}.part").mkdir()
+    with pytest.raises(ResourceError) as caught, whole_file(path):
+        pass
+    assert str(caught.value) == f"{path}: cannot be written: Is a directory"
+
+
+def test_what_is_wrong_with_another_file_is_not_told_of_the_one_that_is_written(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, whole_file(tmp_path / "a.txt") as file:
+        file.write((tmp_path / "nowhere.txt").read_text())
+    assert caught.value.filename == str(tmp_path / "nowhere.txt")
+    assert list(tmp_path.iterdir()) == []

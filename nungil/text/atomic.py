@@ -5,7 +5,7 @@ import io
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -14,33 +14,23 @@ from nungil.errors import ResourceError
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """Write UTF-8 text beside the path, and move it there once whole; `.gz` is compressed, always to the same bytes."""
-    try:
+    """Write UTF-8 text beside the path, and move it there once whole; `.gz` is compressed, always to the same bytes.
+
+    What the system refuses while it is written is told in a sentence; what it refuses of another file is the caller's.
+    """
+    with _told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with beside.open("wb") as raw:
-                with _text_over(raw, path.suffix == ".gz") as text:
-                    yield text
-                raw.flush()
-                os.fsync(raw.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
+    with _moved(path) as beside, _told(path, beside), beside.open("wb") as raw:
+        with _text_over(raw, path.suffix == ".gz") as text:
+            yield text
+        raw.flush()
+        os.fsync(raw.fileno())
 
 
 def whole_bytes(path: Path, content: bytes) -> None:
     """Write bytes beside the path, and move them there once whole: a reader finds the old ones or the new ones."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with _moved(path) as beside, _told(path):
         write_durably(beside, content)
-        beside.replace(path)
-    except OSError as error:
-        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -52,10 +42,10 @@ def whole_folder(path: Path) -> Iterator[Path]:
         beside.mkdir(parents=True)
         yield beside
         for file in beside.iterdir():
-            _sync(file)
-        _sync(beside)
+            sync_folder(file)
+        sync_folder(beside)
         beside.rename(path)
-        _sync(path.parent)
+        sync_folder(path.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -68,17 +58,38 @@ def write_durably(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def sync_folder(folder: Path) -> None:
-    """Hand the names in a folder over to the disk."""
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """Hand the names in a folder over to the disk; of a file, what is in it."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _moved(path: Path) -> Iterator[Path]:
+    """A name beside the path to write to. What is there in the end gets the path, for good; otherwise nothing stays."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        with _told(path):
+            beside.replace(path)
+            sync_folder(path.parent)
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+@contextmanager
+def _told(path: Path, beside: Path | None = None) -> Iterator[None]:
+    """What the system refuses, as a sentence; given the file that is written, only what names it, or names nothing."""
+    try:
+        yield
+    except OSError as error:
+        if beside is not None and error.filename is not None and str(error.filename) != str(beside):
+            raise
+        raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager
