@@ -19,7 +19,7 @@ from nungil.runs.sets import gather
 from nungil.settings import build_settings
 from nungil.text import cleaning
 from nungil.text.cleaning import CleaningSettings
-from nungil.text.languages import read_tag, tag_of
+from nungil.text.languages import CODES, NAMES, primary_of, read_tag, tag_of
 from nungil.text.snow.corpus import snow_pairs
 from nungil.text.snow.senses import SENSE_HEADER, sense_examples, sense_line
 from nungil.text.split import near_key
@@ -250,6 +250,14 @@ def test_a_language_has_many_names(given):
     assert read_tag(given) == "ko"
 
 
+def test_a_tag_that_is_kept_is_read_back_as_itself():
+    """A model hands the tags of its config back to be read."""
+    for given in (*CODES, *NAMES, "id"):
+        assert read_tag(read_tag(given)) == read_tag(given), given
+        assert primary_of(primary_of(given)) == primary_of(given), given
+    assert (read_tag("kau"), read_tag("kr")) == ("kau", "ko")
+
+
 @pytest.mark.parametrize(
     ("name", "tag"),
     [
@@ -266,7 +274,7 @@ def test_a_language_has_many_names(given):
         ("vn", "vi"),
         ("gr", "el"),
         ("zh-CN", "zh"),
-        ("kau", "kr"),  # Kanuri
+        ("kau", "kau"),  # Kanuri: kr is read as Korea's
         ("se", "se"),  # Northern Sami, whatever is meant
         ("tw", "tw"),
         ("notes.txt", ""),

@@ -35,11 +35,11 @@ NAMES = {
     "영어": "en",
     "한국어": "ko",
 }
-# The tags of the three-letter codes above, and of countries.
+# The tags of the three-letter codes above. kau keeps its own: that of ISO 639-1 is read as Korea's.
 _SHORT = (
     "eng:en kor:ko deu:de ger:de fra:fr fre:fr spa:es ita:it jpn:ja zho:zh chi:zh cmn:zh rus:ru por:pt nld:nl pol:pl "
     "tur:tr ara:ar vie:vi tha:th ind:id ukr:uk ces:cs swe:sv fin:fi dan:da nor:no ell:el heb:he hin:hi ron:ro hun:hu "
-    "kat:ka kaz:kk uzb:uz mon:mn kau:kr"
+    "kat:ka kaz:kk uzb:uz mon:mn"
 )
 SHORT = dict(entry.split(":") for entry in _SHORT.split()) | COUNTRIES
 # English words too: `is_positive` and `no_of_words` are no languages.
