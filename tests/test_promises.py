@@ -23,6 +23,7 @@ from small_runs import EVERY, OFTEN, SMALL, UPDATES, arguments_of, left, newest_
 from nungil.batches.order import Order, shares
 from nungil.errors import ConfigError, StoppedError
 from nungil.runs import begin as preparing
+from nungil.runs import launch as launching
 from nungil.runs import train as running
 from nungil.runs.launch import launch
 from nungil.runs.progress import to_nobody
@@ -731,6 +732,27 @@ def test_one_that_a_nameless_signal_ends_is_told_by_its_number(tmp_path):
     with pytest.raises(StoppedError, match=rf"of 2 was ended by signal {signal.SIGRTMIN + 3}, and") as caught:
         launch(tmp_path, 2, 1, (), [sys.executable, "-c", code])
     assert caught.value.exit_code == 128 + signal.SIGRTMIN + 3
+
+
+@pytest.mark.parametrize("started", [0, 1])
+def test_a_signal_that_comes_before_all_are_started_is_heard_by_all(tmp_path, monkeypatch, started):
+    ended, environment, watch = [], launching._environment, launching._watch
+
+    def interrupted(rank, *given):
+        if rank == started:
+            signal.raise_signal(signal.SIGTERM)
+        return environment(rank, *given)
+
+    def watched(children):
+        ended.extend(watch(children))
+        return ended
+
+    monkeypatch.setattr(launching, "_environment", interrupted)
+    monkeypatch.setattr(launching, "_watch", watched)
+    with pytest.raises(StoppedError, match="of 2 was ended by SIGTERM, and the others with it") as caught:
+        launch(tmp_path, 2, 1, (), [sys.executable, "-c", "import time; time.sleep(20)"])
+    assert caught.value.exit_code == 143
+    assert sorted(ended) == [(0, -signal.SIGTERM), (1, -signal.SIGTERM)]
 
 
 @pytest.mark.slow

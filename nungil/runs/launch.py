@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -34,16 +35,42 @@ def launch(
 ) -> None:
     """Go on with the run of a folder in so many processes, to its end."""
     with tempfile.TemporaryDirectory(prefix="nungil-") as meeting, _lifeline() as line:
-        children: list[subprocess.Popen[bytes]] = []
+        children = _Children(processes)
         with _signals_passed_on(children):
             for rank in range(processes):
                 told = _environment(rank, processes, threads, Path(meeting) / "meeting", line)
                 arguments = [*command, "resume", str(folder), *options]
-                children.append(subprocess.Popen(arguments, env=told, pass_fds=[line], start_new_session=True))
-            ended = _watch(children)
+                children.add(subprocess.Popen(arguments, env=told, pass_fds=[line], start_new_session=True))
+            ended = _watch(children.started)
     bad = [one for one in ended if one[1] != 0]
     if bad:
         raise _error(bad, processes, folder)
+
+
+class _Children:
+    """The processes that are started, and what each is still to hear: every signal once, whenever it is started."""
+
+    def __init__(self, processes: int) -> None:
+        self.started: list[subprocess.Popen[bytes]] = []
+        self._unheard: list[deque[int]] = [deque() for _ in range(processes)]
+
+    def add(self, child: subprocess.Popen[bytes]) -> None:
+        """One more, which hears what came before it."""
+        self.started.append(child)
+        self._tell()
+
+    def pass_on(self, number: int, frame: FrameType | None) -> None:
+        """The handler of a signal, which may come at any moment: also while another one is passed on."""
+        del frame
+        for unheard in self._unheard:
+            unheard.append(number)
+        self._tell()
+
+    def _tell(self) -> None:
+        for child, unheard in zip(self.started, self._unheard, strict=False):  # not all may be started yet
+            with suppress(IndexError):
+                while True:
+                    child.send_signal(unheard.popleft())
 
 
 def hold_on() -> None:
@@ -78,18 +105,12 @@ def _environment(rank: int, processes: int, threads: int, meeting: Path, line: i
 
 
 @contextmanager
-def _signals_passed_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+def _signals_passed_on(children: _Children) -> Iterator[None]:
     """Each signal goes to all of them once: they have a session of their own, where Ctrl-C does not reach them."""
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        del frame
-        for child in children:
-            child.send_signal(number)
-
     if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no handlers
         yield
         return
-    before = {number: signal.signal(number, pass_on) for number in SIGNALS}
+    before = {number: signal.signal(number, children.pass_on) for number in SIGNALS}
     try:
         yield
     finally:
