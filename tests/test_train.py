@@ -17,7 +17,10 @@ from safetensors.torch import load_file
 import nungil
 from nungil.batches.store import Store
 from nungil.errors import ConfigError, DivergedError, UsageError
-from nungil.runs.progress import Metrics, Pace, Watch
+from nungil.runs import begin as beginning
+from nungil.runs.begin import refuse_existing
+from nungil.runs.data import DataSettings
+from nungil.runs.progress import Metrics, Pace, Watch, to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.session import Session, _refuse_infinite, spelled
 from nungil.settings import read_settings
@@ -671,6 +674,41 @@ def test_a_run_never_writes_over_anything(translator, data, tmp_path):
         f"nungil: {tmp_path}: is not empty, and training never writes over anything; choose another --out\n"
     )
     assert bytes_in(tmp_path) == {"mine.txt": b"mine"}
+
+
+def test_a_folder_is_said_to_be_of_a_stopped_run_only_if_nothing_else_is_in_it(data, tmp_path, monkeypatch):
+    """The advice is to delete it."""
+    out = tmp_path / "out"
+
+    def advice():
+        with pytest.raises(UsageError) as caught:
+            refuse_existing(out)
+        return "delete" if str(caught.value).endswith("if no run is under way there, delete it") else str(caught.value)
+
+    def killed(*_):
+        (out / ".recipe.json.123.part").write_text("{")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(beginning, "write_recipe", killed)
+    monkeypatch.setattr(beginning, "_empty", lambda *_: None)  # as after kill -9
+    with pytest.raises(KeyboardInterrupt):
+        beginning.begin(Recipe(data=DataSettings(train=(str(data / "pairs.tsv"),))), out, to_nobody)
+    assert {path.name for path in (out / "data").iterdir()} > {"train", "valid", "prepared.json", "test.jsonl"}
+    assert advice() == "delete"
+    mine = f"{out}: is not empty, and training never writes over anything; choose another --out"
+    for name in ("mine.txt", "data/mine.txt", "data/.mine.txt.1.part"):
+        (out / name).write_text("mine")
+        assert advice() == mine.replace("is not empty", "holds a model already")
+        (out / name).unlink()
+    assert advice() == "delete"
+    shutil.rmtree(out)
+    for name in ("data/pairs.tsv", "data/train/pairs.tsv", "data/test.jsonl"):
+        (out / name).parent.mkdir(parents=True)
+        (out / name).write_text("mine")
+        assert advice() == mine
+        shutil.rmtree(out)
+    (out / "data" / ".valid.part-123").mkdir(parents=True)
+    assert advice() == "delete"
 
 
 def test_a_file_is_no_place_for_a_model(data, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -22,13 +23,19 @@ from nungil.runs.prepare import LONGEST, Prepared, prepare
 from nungil.runs.progress import Say, tensorboard_writer
 from nungil.runs.recipe import Recipe
 from nungil.runs.saved import save_prepared
-from nungil.runs.start import open_start
+from nungil.runs.start import START, open_start
 from nungil.text.atomic import whole_file
 from nungil.text.counts import counted
 
 DATA = "data"
 RECIPE = "recipe.json"
 MARK_TOKENS = 2
+# What a run leaves before it can be gone on from: in its folder, in that of the data, and there beside both stores.
+TOKENIZERS = {f"{side}.{ending}" for side in ("tokenizer", "source", "target") for ending in ("spm", "json")}
+BEGUN = {DATA, RECIPE, "config.json", *TOKENIZERS}
+STORES = ("train", "valid")
+SAVED = {"validation.jsonl", "test.jsonl", "prepared.json", START}
+PART = re.compile(r"\.(.+)\.(?:\d+\.part|part-\d+)")  # of something that is not whole
 
 
 def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> None:
@@ -67,13 +74,27 @@ def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
             f"{out}: holds a model already, and training never writes over anything; choose another --out, "
             f"or go on with it: nungil resume {out}"
         )
-    if (out / DATA).is_dir():
+    if _only_begun(out):
         raise UsageError(
             f"{out}: another run is reading its data into it, or was stopped while it read its data, too early to be "
             "gone on with; choose another --out, or, if no run is under way there, delete it"
         )
     what = "holds a model already" if (out / "config.json").exists() else "is not empty"
     raise UsageError(f"{out}: {what}, and training never writes over anything; choose another --out")
+
+
+def _only_begun(out: Path) -> bool:
+    """Whether a folder holds nothing but what a run leaves that is too early to be gone on with: nothing of a user."""
+    data = out / DATA
+    if not data.is_dir() or not _holds_only(out, BEGUN):
+        return False
+    stores = {name for name in STORES if (data / name / "store.json").is_file()}
+    whole = all(name in stores for name in STORES if (data / name).exists())
+    return whole and _holds_only(data, {*STORES, *(SAVED if "train" in stores else ())})
+
+
+def _holds_only(folder: Path, names: Collection[str]) -> bool:
+    return all(PART.sub(r"\1", path.name) in names for path in folder.iterdir())
 
 
 def _claim(out: Path) -> None:
