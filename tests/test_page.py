@@ -19,7 +19,7 @@ import pytest
 from nungil.inspection.page import pictures_page, policy_of, served_page, spread, to_page
 from nungil.inspection.picture import Picture
 from nungil.inspection.record import AttentionMap, AttentionRecord
-from nungil.serving.refusal import Code
+from nungil.serving.refusal import Code, Unit
 
 ROOT = Path(__file__).parent.parent
 BUILT = ROOT / "nungil/inspection/page.html"
@@ -173,5 +173,5 @@ def test_nothing_names_where_packages_come_from():
 def test_the_page_has_words_for_each_refusal_that_a_visitor_can_meet():
     said = (ROOT / "web/src/say.ts").read_text("utf-8")
     programs = {"invalid", "unreadable", "method", "origin", "host"}  # only those who write requests by hand meet these
-    for code in {*get_args(Code)} - programs - {"too_much"} | {"tokens", "characters", "texts", "numbers"}:
+    for code in {*get_args(Code)} - programs - {"too_much"} | {*get_args(Unit)}:
         assert f'"refused {code}": [' in said, code

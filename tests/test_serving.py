@@ -338,7 +338,7 @@ WRONG = {
     "a beam beyond the limit": (
         "translate",
         {"texts": [TEXT], "beam": 17},
-        "beam: 17 is more than this server does (16)",
+        "beam: 17 beginnings; this server takes 16 at most",
     ),
     "a step that is not there": ("explain", {"text": TEXT, "step": 99}, "there is no step 99"),
     "a layer that is not there": ("look", {"text": TEXT, "layer": 5}, "this record has no cross attention of layer 5"),

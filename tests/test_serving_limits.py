@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -173,10 +174,10 @@ def test_limits_are_on_by_default(shelf):
         cases = [
             ({"texts": ["a"] * 129}, "texts: 129 texts; this server takes 128 at most"),
             ({"texts": ["a", "a" * 10_001]}, "texts[1]: 10,001 characters; this server takes 10,000 at most"),
-            ({"texts": ["a"], "longest": 1_001}, "longest: 1,001 is more than this server does (1,000)"),
-            ({"texts": ["a"], "beam": 99}, "beam: 99 is more than this server does (16)"),
-            ({"texts": ["a"], "sample": True, "n_best": 99}, "n_best: 99 is more than this server does (16)"),
-            ({"texts": ["a"], "shortest": 1_001}, "shortest: this server writes 1,000 tokens at most"),
+            ({"texts": ["a"], "longest": 1_001}, "longest: 1,001 tokens; this server takes 1,000 at most"),
+            ({"texts": ["a"], "beam": 99}, "beam: 99 beginnings; this server takes 16 at most"),
+            ({"texts": ["a"], "sample": True, "n_best": 99}, "n_best: 99 translations; this server takes 16 at most"),
+            ({"texts": ["a"], "shortest": 1_001}, "shortest: 1,001 tokens; this server takes 1,000 at most"),
         ]
         for body, message in cases:
             found = server.post("/v1/translate", body)
@@ -194,6 +195,9 @@ def test_limits_are_on_by_default(shelf):
         assert found.json()["error"]["message"].startswith(
             "edits: 604 tokens with what they put in; this server takes 512"
         )
+
+
+MORE = {"given": 9, "most": 7}
 
 
 @pytest.mark.parametrize(
@@ -216,6 +220,25 @@ def test_limits_are_on_by_default(shelf):
             {"where": "texts[1]", "given": 4, "most": 3, "unit": "characters"},
         ),
         ("translate", {"texts": [TEXT]}, {"waiting": 3}, 413, "too_much", {"given": 4, "most": 3, "unit": "tokens"}),
+        *(
+            ("translate", {"texts": [TEXT], **body}, limits, 422, "too_much", {"where": where, "unit": unit, **MORE})
+            for where, unit, body, limits in [
+                ("beam", "beginnings", {"beam": 9}, {"beam": 7}),
+                ("n_best", "translations", {"n_best": 9, "sample": True}, {"beam": 7}),
+                ("longest", "tokens", {"longest": 9}, {"longest": 7}),
+                ("shortest", "tokens", {"shortest": 9}, {"longest": 7}),
+            ]
+        ),
+        *(
+            (
+                *("intervene", {"text": TEXT, where: [one] * 9}, {"changes": 7}, 422, "too_much"),
+                {"where": where, "unit": where, **MORE},
+            )
+            for where, one in [
+                ("changes", {"do": "flatten", "step": 1}),
+                ("edits", {"do": "delete", "word": "snow"}),
+            ]
+        ),
         ("look", {"text": TEXT, "honesty": "full"}, {"products": 1e6}, 422, "costly", {"tokens": 6}),
         ("explain", {"text": TEXT}, {"numbers": 100}, 422, "too_much", {"unit": "numbers", "most": 100}),
         ("look", {"text": "\u200b"}, {}, 422, "empty", {}),
@@ -235,6 +258,8 @@ def test_a_refusal_has_a_code_and_facts_for_programs(shelf, path, body, limits, 
         assert (error["status"], error["code"]) == (status, code)
         assert error["facts"].items() >= facts.items()
         assert bool(error["facts"]) == bool(facts)
+        if code == "too_much":
+            assert [one["where"] for one in error["mistakes"]] == [error["facts"]["where"]]
 
 
 def test_a_look_that_would_take_too_long_is_refused_before_it_is_begun(shelf):
@@ -271,14 +296,15 @@ def test_an_explanation_has_no_more_numbers_than_an_answer_may_hold(shelf):
     with running(shelf, numbers=100) as server:
         found = server.post("/v1/explain", {"text": TEXT})
         assert found.status_code == 422
-        assert "numbers are more than one answer holds (100)" in found.json()["error"]["message"]
+        message = r"text: [\d,]+ numbers to explain it, fewer of a shorter one; this server takes 100 at most"
+        assert re.fullmatch(message, found.json()["error"]["message"])
 
 
 def test_more_texts_than_the_queue_ever_takes(shelf):
     with running(shelf, waiting=5) as server:
         found = server.post("/v1/translate", {"texts": ["snow fell"] * 3})
         assert found.status_code == 413
-        assert found.json()["error"]["message"] == "6 source tokens are more than this server takes at once (5)"
+        assert found.json()["error"]["message"] == "the body: 6 tokens to read at once; this server takes 5 at most"
 
 
 def test_a_body_that_is_too_large_is_refused_by_its_length_alone(shelf):

@@ -4,7 +4,7 @@ from nungil.inspection.example import Example
 from nungil.inspection.ledger import Ledger
 from nungil.inspection.measuring import PERMUTATIONS
 from nungil.serving.limits import Limits
-from nungil.serving.refusal import Fact, Mistake, RefusedError
+from nungil.serving.refusal import Fact, Mistake, RefusedError, too_much
 from nungil.serving.shelf import Served
 from nungil.text.counts import counted
 
@@ -45,7 +45,4 @@ def refuse_long(ledger: Ledger, limits: Limits) -> None:
     """Raise if a ledger has more numbers than one answer may hold."""
     count = sum(step.values.size for step in ledger.steps)
     if count > limits.numbers:
-        message = f"{count:,} numbers are more than one answer holds ({limits.numbers:,}); take a shorter text"
-        facts: dict[str, Fact] = {"where": "text", "given": count, "most": limits.numbers, "unit": "numbers"}
-        mistake = Mistake(where="text", what="too long to be explained here")
-        raise RefusedError(422, message, [mistake], code="too_much", facts=facts)
+        raise too_much("text", count, limits.numbers, "numbers", " to explain it, fewer of a shorter one")

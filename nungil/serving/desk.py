@@ -14,7 +14,7 @@ from nungil.serving.keys import Keys
 from nungil.serving.limits import Limits
 from nungil.serving.metrics import Metrics
 from nungil.serving.queue import FullError, Queue, Run, Ticket
-from nungil.serving.refusal import BUG, Fact, RefusedError, meant_otherwise
+from nungil.serving.refusal import BUG, RefusedError, meant_otherwise, too_much
 from nungil.serving.shelf import Shelf
 from nungil.serving.worker import Worker, WorkerDiedError, log, tell_of
 
@@ -95,11 +95,7 @@ class Desk:
 
     def _put(self, ticket: Ticket) -> None:
         if ticket.tokens > self.limits.waiting:
-            message = (
-                f"{ticket.tokens:,} source tokens are more than this server takes at once ({self.limits.waiting:,})"
-            )
-            facts: dict[str, Fact] = {"given": ticket.tokens, "most": self.limits.waiting, "unit": "tokens"}
-            raise RefusedError(413, message, code="too_much", facts=facts)
+            raise too_much("the body", ticket.tokens, self.limits.waiting, "tokens", " to read at once", status=413)
         self.refuse_if_full()
         try:
             self.queue.put(ticket)

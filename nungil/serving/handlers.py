@@ -17,9 +17,8 @@ from nungil.serving.explaining import explain
 from nungil.serving.intervening import intervene
 from nungil.serving.limits import Limits
 from nungil.serving.looking import look
-from nungil.serving.refusal import Mistake, Refused, RefusedError, too_much
+from nungil.serving.refusal import Mistake, Refused, RefusedError, Unit, too_much
 from nungil.serving.shelf import Served
-from nungil.text.counts import counted
 
 LONG = 2_000  # characters that are counted in tokens beside the event loop, so that nobody waits for it
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -76,9 +75,10 @@ def add_handlers(app: FastAPI, desk: Desk) -> None:
     async def v1_intervene(asked: Intervene, request: Request) -> JSONResponse:
         """What would be written if attention, or the text, were another."""
         served = desk.shelf.find(asked.model)
-        for where, given in (("changes", asked.changes), ("edits", asked.edits)):
-            if len(given) > limits.changes:
-                raise too_much(where, len(given), limits.changes, where)
+        if len(asked.changes) > limits.changes:
+            raise too_much("changes", len(asked.changes), limits.changes, "changes")
+        if len(asked.edits) > limits.changes:
+            raise too_much("edits", len(asked.edits), limits.changes, "edits")
         return await inspect(desk, request, served, asked, lambda: intervene(served, asked, limits))
 
 
@@ -168,13 +168,15 @@ def check_texts(texts: Sequence[str], limits: Limits, where: str = "texts") -> N
 
 
 def _check_search(asked: Translate, limits: Limits) -> None:
-    for name, most in (("beam", limits.beam), ("n_best", limits.beam), ("longest", limits.longest)):
-        given = getattr(asked, name)
+    counts: list[tuple[str, int | None, int, Unit]] = [
+        ("beam", asked.beam, limits.beam, "beginnings"),
+        ("n_best", asked.n_best, limits.beam, "translations"),
+        ("longest", asked.longest, limits.longest, "tokens"),
+        ("shortest", asked.shortest, limits.longest, "tokens"),
+    ]
+    for name, given, most, unit in counts:
         if given is not None and given > most:
-            what = f"{given:,} is more than this server does ({most:,})"
-            raise RefusedError(422, f"{name}: {what}", [Mistake(where=name, what=what)])
-    if asked.shortest > limits.longest:
-        raise RefusedError(422, f"shortest: this server writes {counted(limits.longest, 'token')} at most")
+            raise too_much(name, given, most, unit)
 
 
 def _prefixes(asked: Translate, model: Translator, limits: Limits) -> list[str | None]:

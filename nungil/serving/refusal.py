@@ -30,6 +30,9 @@ Code = Literal[
     "unknown",
     "unreadable",
 ]
+Unit = Literal[  # what a limit counts; the page has words for each
+    "beginnings", "changes", "characters", "edits", "numbers", "texts", "tokens", "translations"
+]
 BY_STATUS: dict[int, Code] = {  # what a status means where nothing more exact is said
     400: "unreadable",
     401: "key",
@@ -104,11 +107,11 @@ def meant_otherwise(error: NungilError) -> RefusedError:
     return RefusedError(422, str(error), code="empty" if isinstance(error, EmptyError) else "invalid")
 
 
-def too_much(where: str, given: int, most: int, unit: str, which: str = "") -> RefusedError:
-    """More than a limit allows: so many units, which may be told more closely."""
+def too_much(where: str, given: int, most: int, unit: Unit, which: str = "", status: int = 422) -> RefusedError:
+    """More than a limit allows: so many units, which may be told more closely. Every limit is refused by this."""
     what = f"{given:,} {unit}{which}"
     return RefusedError(
-        422,
+        status,
         f"{where}: {what}; this server takes {most:,} at most",
         [Mistake(where=where, what=f"{what}, at most {most:,}")],
         code="too_much",

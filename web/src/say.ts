@@ -53,6 +53,19 @@ const SAID = {
     "계산 과정에 수가 {given}개 있는데, 이 서버는 {most}개까지 보냅니다. 더 짧은 문장으로 해 보세요.",
   ],
   "refused texts": ["{given} texts at once, and this server takes {most} at most.", "문장이 {given}개인데, 이 서버는 한 번에 {most}개까지 받습니다."],
+  "refused changes": [
+    "{given} changes at once, and this server takes {most} at most.",
+    "눈길을 {given}번 옮겼는데, 이 서버는 한 번에 {most}번까지 받습니다.",
+  ],
+  "refused edits": [
+    "{given} edits at once, and this server takes {most} at most.",
+    "단어를 {given}번 고쳤는데, 이 서버는 한 번에 {most}번까지 받습니다.",
+  ],
+  "refused beginnings": ["A beam of {given}, and this server takes {most} at most.", "빔 크기가 {given}인데, 이 서버는 {most}까지 받습니다."],
+  "refused translations": [
+    "{given} translations of a text, and this server writes {most} at most.",
+    "문장마다 번역을 {given}개 달라고 했는데, 이 서버는 {most}개까지 씁니다.",
+  ],
   "refused costly": [
     "This would take too long for a text of {tokens} tokens and {written} written ones, about {times} times what this server does; take a shorter one, or the command line.",
     "입력 토큰 {tokens}개, 출력 토큰 {written}개로는 너무 오래 걸립니다 (이 서버가 허용하는 시간의 약 {times}배). 더 짧은 문장으로 하거나 명령줄에서 해 보세요.",
