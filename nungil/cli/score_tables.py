@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from nungil.cli.histogram import columns_of
 from nungil.scoring.classifiers import MEASURES, LabelReport
 from nungil.scoring.translators import NEAREST, TranslationReport
+from nungil.text.counts import counted
 
 if TYPE_CHECKING:
     from nungil.runs.score import Scored
@@ -46,7 +47,7 @@ def _translations(report: TranslationReport, found: "Scored", samples: int) -> l
     between = f" from {source or '?'} to {target or '?'}" if source or target else ""
     note = f"In brackets 95% intervals, by {samples:,} resamples."
     return [
-        f"{report.sentences:,} sentence{'s' * (report.sentences != 1)}{between}: {found.name}",
+        f"{counted(report.sentences, 'sentence')}{between}: {found.name}",
         "",
         *_scores(report.measures, report.scores),
         note + (" TER counts edits: the lower, the better." if "ter" in report.measures else ""),
@@ -100,7 +101,7 @@ def _places(report: TranslationReport) -> list[str]:
 
 def _labels(report: LabelReport, found: "Scored", samples: int) -> list[str]:
     lines = [
-        f"{report.texts:,} text{'s' * (report.texts != 1)}: {found.name}",
+        f"{counted(report.texts, 'text')}: {found.name}",
         "",
         *_scores(MEASURES, report.scores, "%"),
         f"In brackets 95% intervals, by {samples:,} resamples. Precision, recall and F1 are means over labels.",

@@ -98,17 +98,22 @@ def read_training(files: Sequence[str], languages: Languages, encoding: str, say
     return list(clean_pairs(opened.train.pairs(), CleaningSettings(), Tally()))
 
 
+def refuse_uneven(path: object, lines: Sequence[str], name: object, references: Sequence[str]) -> None:
+    """A file beside what is right has a line for each line of that."""
+    if len(lines) != len(references):
+        raise CorpusError(
+            f"{path}: {counted(len(lines), 'line')} for the {len(references):,} of {name}; "
+            "there must be one for each, in the same order"
+        )
+
+
 def _from_files(
     places: Places, references: Path, model: "Translator | Classifier | None", ready: Mapping[Path, Answers], say: Say
 ) -> Asked:
     right = read_side(references, places.encoding)
     sources = read_side(places.sources, places.encoding) if places.sources is not None else None
-    if sources is not None and len(sources) != len(right):
-        raise CorpusError(
-            f"{places.sources}: {counted(len(sources), 'line')} for the {len(right):,} of {references}; "
-            "there must be one for "
-            "each, in the same order"
-        )
+    if sources is not None:
+        refuse_uneven(places.sources, sources, references, right)
     task = _told_task(places, model, ready)
     if task is None:
         task = "classify" if are_labels(right) else "translate"

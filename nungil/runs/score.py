@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nungil.errors import CorpusError, UsageError, did_you_mean
 from nungil.records import Pair
 from nungil.runs.answers import Answers, read_answers, read_side
-from nungil.runs.asked import Asked, Places, read_asked, read_training
+from nungil.runs.asked import Asked, Places, read_asked, read_training, refuse_uneven
 from nungil.runs.kept import count_seen, kept_training
 from nungil.scoring.classifiers import LabelReport, report_labels
 from nungil.scoring.measures import Way
@@ -93,7 +93,7 @@ def score(request: ScoreRequest, say: Say) -> Scored:
     home = next(iter(models), None)  # the model whose data is looked for, and whose languages count
     place, model = (home.place, models[home]) if home is not None else (None, None)
     asked = read_asked(request.places, place, model, ready, say)
-    _refuse_uneven(ready, asked)  # whatever may be wrong is found before minutes are spent
+    _refuse_answers(ready, asked)  # whatever may be wrong is found before minutes are spent
     for system, one in models.items():
         _refuse_unfit(system.place, one, asked)
     beside = _beside(request, asked, place, model, say)
@@ -104,7 +104,7 @@ def score(request: ScoreRequest, say: Say) -> Scored:
     seen = {system.name: _seen(system, one, asked, say) for system, one in models.items()}
     count = len(asked.references)
     if count < FEW:
-        say(f"Only {count} record{'s' * (count != 1)}: the scores may be far off, and so may their intervals.")
+        say(f"Only {counted(count, 'record')}: the scores may be far off, and so may their intervals.")
     engines = {system.name: system.run for system in models}
     report = (
         _labels(request, asked, answers) if asked.task == "classify" else _translations(request, asked, answers, beside)
@@ -221,14 +221,9 @@ def _refuse_empty(asked: Asked, sources: Sequence[str]) -> None:
             )
 
 
-def _refuse_uneven(ready: Mapping[Path, Answers], asked: Asked) -> None:
+def _refuse_answers(ready: Mapping[Path, Answers], asked: Asked) -> None:
     for path, found in ready.items():
-        if len(found.texts) != len(asked.references):
-            raise CorpusError(
-                f"{path}: {counted(len(found.texts), 'line')} for the {len(asked.references):,} of {asked.name}; "
-                "there must be "
-                "one for each, in the same order"
-            )
+        refuse_uneven(path, found.texts, asked.name, asked.references)
         if asked.task == "classify" and "" in found.texts:
             raise CorpusError(
                 f"{path}:{found.texts.index('') + 1}: there is no label in this line; `nungil classify` gives none to "
