@@ -218,6 +218,22 @@ def test_what_classify_prints_is_scored_without_the_model(classifier, tmp_path):
     )
 
 
+def test_a_label_is_the_same_whatever_white_space_stands_around_it(classifier, tmp_path):
+    texts = write(tmp_path / "texts.txt", (one.text for one in TEXTS))
+    data = write(tmp_path / "data.csv", ["text,label", *(f"{one.text}, {one.label} " for one in TEXTS)])
+    gold = write(tmp_path / "gold.txt", (f" {one.label}  " for one in TEXTS))
+    made = tmp_path / "made.txt"
+    made.write_text(invoke("classify", str(classifier), texts).stdout)
+    right = scored(classifier)[0]["details"][str(classifier)]
+    assert scored(classifier, "--data", data)[0]["details"][str(classifier)] == right
+    for beside in (("--data", data), ("--references", gold)):
+        assert scored("--hypotheses", made, *beside)[0]["details"][str(made)] == right
+    answers = write(tmp_path / "answers.txt", (f"{label} " for label in right["labels"]))
+    same = write(tmp_path / "same.txt", (f" {label}" for label in right["labels"]))
+    found, _ = scored("--hypotheses", answers, "--references", same, "--task", "classify")
+    assert found["scores"][answers]["accuracy"]["score"] == 100
+
+
 def test_labels_are_told_from_translations(tmp_path):
     gold = write(tmp_path / "gold.txt", ["good", "bad"] * 9)
     made = write(tmp_path / "made.txt", ["good", "good"] * 9)

@@ -322,6 +322,12 @@ def test_a_section_from_python_that_is_none_is_refused(options, told, tmp_path):
         nungil.train("pairs.tsv", out=tmp_path / "out", **options)
 
 
+def test_a_link_to_what_is_not_there_is_told_as_that(data, tmp_path):
+    (tmp_path / "out").symlink_to(tmp_path / "gone")
+    with pytest.raises(UsageError, match=r"out: is a link to .*gone, which is not there; choose another --out$"):
+        nungil.train(data / "pairs.tsv", out=tmp_path / "out", quiet=True)
+
+
 def test_weights_that_are_not_finite_are_never_kept():
     with pytest.raises(DivergedError) as caught:
         _refuse_infinite({"a": torch.ones(3), "b": torch.tensor([1.0, torch.inf])}, 1_200)

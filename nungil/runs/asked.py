@@ -1,5 +1,6 @@
 """What systems are scored on: the sentences they are asked, and what is right. Knows no torch."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,12 @@ from nungil.runs.answers import Answers, are_labels, read_side
 from nungil.runs.data import DataSettings, open_data
 from nungil.runs.kept import kept_records
 from nungil.runs.sets import name_of, reasons
-from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, clean_pairs
+from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, clean_pairs, tidied_record
 from nungil.text.counts import counted
 from nungil.text.languages import Languages, read_tag, tag_of
 from nungil.text.opened import Opened
 from nungil.text.source import Task
+from nungil.text.tidy import tidy
 
 if TYPE_CHECKING:
     from nungil.pipeline import Classifier, Translator
@@ -122,6 +124,7 @@ def _from_files(
                 f"{references} holds {counted(len(set(right)), 'label')}; "
                 "--task translate would score them as translations."
             )
+    right = list(map(tidy, right)) if task == "classify" else right  # a label is one, whatever stands around it
     languages = _languages(places, model)
     if task == "translate":
         named = Languages(tag_of(str(places.sources or "")), tag_of(str(references)))
@@ -139,11 +142,11 @@ def _from_data(
     opened = _open(reading, _languages(places, model), say)
     corpus, name = opened.train, name_of(opened.train)
     if ready:  # a file of answers has a line for each record, whatever is in it
-        records: list[Any] = list(corpus.pairs() if opened.task == "translate" else corpus.labelled())
-        return _asked(opened.task, records, opened.languages, name)
+        raw: list[Any] = list(corpus.pairs() if opened.task == "translate" else corpus.labelled())
+        return _asked(opened.task, [tidied_record(record, Counter()) for record in raw], opened.languages, name)
     tally = Tally()
     if opened.task == "translate":
-        records = list(clean_pairs(corpus.pairs(), AS_GIVEN, tally))
+        records: list[Any] = list(clean_pairs(corpus.pairs(), AS_GIVEN, tally))
     else:
         records = list(clean_labelled(corpus.labelled(), AS_GIVEN, tally))
     if not records:

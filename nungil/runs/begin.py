@@ -67,6 +67,8 @@ def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
     """A run never writes over anything."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: this is a file; --out takes a folder")
+    if out.is_symlink() and not out.exists():
+        raise UsageError(f"{out}: is a link to {out.readlink()}, which is not there; choose another --out")
     if not out.is_dir() or all(path.name in beside for path in out.iterdir()):
         return
     if (out / RECIPE).exists():

@@ -93,6 +93,8 @@ def score(request: ScoreRequest, say: Say) -> Scored:
     home = next(iter(models), None)  # the model whose data is looked for, and whose languages count
     place, model = (home.place, models[home]) if home is not None else (None, None)
     asked = read_asked(request.places, place, model, ready, say)
+    if asked.task == "classify":
+        ready = {file: found._replace(texts=list(map(tidy, found.texts))) for file, found in ready.items()}
     _refuse_answers(ready, asked)  # whatever may be wrong is found before minutes are spent
     for system, one in models.items():
         _refuse_unfit(system.place, one, asked)
