@@ -35,6 +35,11 @@ def run_with_little_room(most: int, *arguments) -> Ended:
     return _ended([sys.executable, "-c", WITH_LITTLE_ROOM, str(most), *arguments])
 
 
+def run_redirected(redirection: str, *arguments) -> Ended:
+    """The same with streams as a shell closes them or sends them elsewhere: `>&-`, `>/dev/full`."""
+    return _ended(["sh", "-c", f'exec "$@" {redirection}', "sh", *NUNGIL, *arguments])
+
+
 def _ended(command, **options) -> Ended:
     found = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
     return Ended(found.returncode, found.stdout, found.stderr)

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import termios
 import time
-from pathlib import Path
 
 import pytest
-from command import NUNGIL, invoke, run
+from command import NUNGIL, invoke, run, run_redirected
+
+from nungil.cli.talk import guarded_output
 
 
 def test_help_answers_in_under_a_third_of_a_second():
@@ -239,8 +240,9 @@ def test_a_bug_of_ours_is_called_one():
     )
 
 
-def test_a_reader_that_stops_early_is_no_error():
-    process = subprocess.Popen([*NUNGIL, "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("arguments", [["info"], ["explain", "--example"], ["--help"]])
+def test_a_reader_that_stops_early_is_no_error(arguments):
+    process = subprocess.Popen([*NUNGIL, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()  # before anything is written
     assert (process.stderr.read(), process.wait()) == ("", 0)
     process.stderr.close()
@@ -284,10 +286,45 @@ def test_info_is_a_markdown_table_of_versions():
     assert "extra `serve`" in rows
 
 
-def test_a_full_disk_is_said():
-    with Path("/dev/full").open("w") as full:
-        found = subprocess.run([*NUNGIL, "info"], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (found.returncode, found.stderr) == (5, "nungil: the output could not be written: No space left on device\n")
+@pytest.mark.parametrize("arguments", [["info"], ["explain", "--example"], ["--help"], ["--version"]])
+def test_a_full_disk_is_said_whoever_prints(arguments):
+    found = run_redirected(">/dev/full", *arguments)
+    assert found == (5, "", "nungil: the output could not be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_is_taken_half_is_not_lost_in_silence(tmp_path, unbuffered):
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    limited = f'ulimit -f 1; exec "$@" >{tmp_path}/out'
+    command = ["sh", "-c", limited, "sh", *NUNGIL, "explain", "--example", "coverage"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (5, "nungil: the output could not be written: File too large\n")
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["explain", "--example"], ["--help"], ["--version"]])
+def test_a_command_that_could_print_nothing_is_refused(arguments):
+    found = run_redirected(">&-", *arguments)
+    assert found == (
+        5,
+        "",
+        "nungil: standard output is closed; nothing could be printed: send it to a file or to /dev/null\n",
+    )
+
+
+def test_a_command_without_the_other_streams_prints_the_same():
+    whole = run("explain", "--example").stdout
+    assert run_redirected("<&- 2>&-", "explain", "--example") == (0, whole, "")
+    assert run_redirected("<&- 2>&-", "explain") == (2, "", "")
+
+
+def test_standard_output_is_as_it_was_after_a_command(tmp_path, monkeypatch):
+    with (tmp_path / "out").open("w+", encoding="ascii") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        with guarded_output():
+            print("눈", end="")
+        assert sys.stdout is out
+        print("!", end="")
+    assert (tmp_path / "out").read_text() == "\\ub208!"
 
 
 def test_a_terminal_without_hangul_still_shows_the_page():

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from command import NUNGIL, invoke
+from command import NUNGIL, invoke, run_redirected
 from model_folders import CLASSIFIER, LUONG, classifier_folder, translator_folder
 
 from nungil.cli import texts
@@ -228,6 +228,11 @@ def test_ctrl_c_is_answered_by_every_command(model, article, tmp_path, monkeypat
 
 
 # Standard input
+
+
+@pytest.mark.slow
+def test_without_standard_input_there_is_nothing_to_translate(model):
+    assert run_redirected("<&-", "translate", str(model)) == (0, "", "")
 
 
 def test_standard_input_begins_anew_and_says_so(typed, tmp_path, monkeypatch, capsys):

@@ -1,6 +1,7 @@
 """`nungil`: every verb, and the one place where errors become sentences and exit codes."""
 
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from nungil.cli import (
     translate,
 )
 from nungil.cli.sections import Sectioned
+from nungil.cli.talk import guarded_output
 from nungil.errors import LostError, NungilError, ProcessError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -79,13 +81,14 @@ def _options(
 
 def main() -> None:
     """Run a command. What a user can cause ends in one line and an exit code; a traceback needs --debug."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without Hangul shows its code points rather than nothing
-            stream.reconfigure(errors="backslashreplace")
+    _open_what_is_closed()
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
-        app()
+        with guarded_output():
+            app()
     except (LostError, ProcessError) as error:  # another process has said what is the matter
         if debug:
             raise
@@ -108,6 +111,14 @@ def main() -> None:
             "Run the command again with --debug for the traceback, and report it with what `nungil info` prints.",
             1,
         )
+
+
+def _open_what_is_closed() -> None:
+    """Where a command is started without standard input or errors, as some daemons do: nothing is read or told then."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
 
 
 def _end(message: str, code: int) -> None:

@@ -1,9 +1,11 @@
 """stdout is data, stderr is talk."""
 
+import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -18,16 +20,63 @@ PIPED_WIDTH = 160  # columns of a page that goes to a file or a pipe, where nobo
 TYPED = 60  # characters that somebody may type again
 
 
-def write(text: str) -> None:
-    """A line of data. A reader that has had enough, `head` perhaps, ends the command and is no error."""
+class Output(io.TextIOWrapper):
+    """Standard output where nothing more can be written ends the command alike, whoever prints: rich and typer too.
+
+    A reader that has had enough, `head` perhaps, is no error.
+    """
+
+    def write(self, text: str) -> int:
+        """Into the buffer, and out of it where that is full."""
+        with self._ending():
+            return super().write(text)
+
+    def flush(self) -> None:
+        """Out of the buffer."""
+        with self._ending():
+            super().flush()
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            self._throw_the_rest_away()
+            sys.exit(0)
+        except OSError as error:
+            self._throw_the_rest_away()
+            raise ResourceError(f"the output could not be written: {error.strerror}") from None
+
+    def _throw_the_rest_away(self) -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # or Python complains when it closes stdout
+
+
+@contextmanager
+def guarded_output() -> Iterator[None]:
+    """Standard output is an `Output` in here; a command that could print nothing is refused before it does anything."""
+    plain = sys.stdout
+    if plain is None:
+        raise ResourceError("standard output is closed; nothing could be printed: send it to a file or to /dev/null")
+    if not isinstance(plain, io.TextIOWrapper):
+        yield
+        return
+    # with PYTHONUNBUFFERED there is no buffer, and the rest of what is written only in part would be lost in silence
+    below = io.BufferedWriter(plain.buffer) if isinstance(plain.buffer, io.RawIOBase) else plain.buffer
+    # a terminal without Hangul shows its code points rather than nothing
+    guarded = Output(below, plain.encoding, "backslashreplace", line_buffering=plain.line_buffering)
+    sys.stdout = guarded
     try:
-        print(text, flush=True)  # noqa: T201
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
-        sys.exit(0)
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise ResourceError(f"the output could not be written: {error.strerror}") from None
+        yield
+    finally:
+        sys.stdout = plain
+        guarded.detach()  # writes what is left; what is below is not closed with it
+        if isinstance(below, io.BufferedWriter) and below is not plain.buffer:
+            below.detach()
+
+
+def write(text: str) -> None:
+    """A line of data."""
+    print(text, flush=True)  # noqa: T201
 
 
 def say(text: str) -> None:
