@@ -17,6 +17,7 @@ NungilError
 import signal
 from collections.abc import Iterable
 from difflib import get_close_matches
+from shlex import quote
 from typing import ClassVar
 
 
@@ -111,6 +112,11 @@ def unreadable(path: object, error: OSError) -> CorpusError:
     if isinstance(error, IsADirectoryError):
         return CorpusError(f"{path}: this is a folder; a file is expected")
     return CorpusError(f"{path}: {error.strerror}")
+
+
+def as_typed(word: object) -> str:
+    """A path or a text as it is typed in a command: with quotes around it where a shell would take it apart."""
+    return quote(str(word))
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

@@ -112,6 +112,37 @@ def test_nothing_that_runs_what_it_reads():
         assert not danger.search(path.read_text()), path
 
 
+# `nungil look {folder}`, `nungil {verb} {folder}`, `nungil score --hypotheses {file}`: what stands in the braces.
+SUGGESTED = re.compile(r"nungil (?:[a-z]+|\{verb\}) (?:--(?!example)[a-z-]+ )*\{([^}]*)\}")
+QUOTED = re.compile(r"^(as_typed\(|(shlex\.)?quote\(|' '\.join\(|(same|name|option)$)")  # here, or before; or no path
+LEFT_OUT = {"begin.py"}
+
+
+def unquoted(source: str) -> list[str]:
+    """Commands that a source suggests with something in them that a shell might take apart."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(
+                part.value if isinstance(part, ast.Constant) else f"{{{ast.unparse(part.value)}}}"
+                for part in node.values
+            )
+            found += [match[0] for match in SUGGESTED.finditer(text) if not QUOTED.search(match[1])]
+    return found
+
+
+def test_a_path_in_a_suggested_command_is_quoted():
+    for path in PACKAGE.rglob("*.py"):
+        assert path.name in LEFT_OUT or not unquoted(path.read_text()), f"{path}: put as_typed(…) around it"
+
+
+def test_the_test_of_quoting_can_fail():
+    assert unquoted("f'{a}; next: nungil resume {self.folder}'") == ["nungil resume {self.folder}"]
+    assert unquoted("f'echo | nungil {verb} {as_typed(a)}\\nnungil score --hypotheses {b}'") == [
+        "nungil score --hypotheses {b}"
+    ]
+
+
 def test_files_stay_under_400_lines_and_functions_under_60():
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text()

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -475,6 +476,18 @@ def test_a_quote_in_the_next_command_is_quoted(translator, tmp_path):
     (tmp_path / "texts.txt").write_text("I don't like snow\n")
     found = invoke("translate", str(translator[0]), str(tmp_path / "texts.txt"))
     assert f"""Next: nungil look {translator[0]} 'I don'"'"'t like snow'\n""" in found.stderr
+
+
+def test_commands_are_quoted_where_a_folder_needs_it(data, tmp_path):
+    out = tmp_path / "a b #1"
+    found = invoke("train", "--train", str(data / "pairs.tsv"), *TRANSLATE, *quick(2), "--out", str(out))
+    assert found.returncode == 0, found.stderr
+    assert found.stderr.endswith(f"Next: echo 'a sentence' | nungil translate '{out}'\n      nungil score '{out}'\n")
+    block = (out / "README.md").read_text(encoding="utf-8").split("```sh\n")[1].split("```")[0]
+    assert [shlex.split(line, comments=True) for line in block.splitlines()] == [
+        ["echo", "I like snow", "|", "nungil", "translate", str(out)],
+        ["nungil", "look", str(out), "I like snow"],
+    ]
 
 
 def test_labels_with_their_probability(classifier, tmp_path):

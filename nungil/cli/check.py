@@ -1,6 +1,5 @@
 """`nungil check`: what is in a corpus and what is wrong with it, before time is spent on it."""
 
-import shlex
 import shutil
 import sys
 from contextlib import nullcontext
@@ -23,7 +22,7 @@ from nungil.cli.options import (
     Valid,
 )
 from nungil.cli.talk import readable_json, say, write
-from nungil.errors import CorpusError, UsageError
+from nungil.errors import CorpusError, UsageError, as_typed
 from nungil.text.counts import counted
 
 if TYPE_CHECKING:
@@ -205,5 +204,5 @@ def _next(found: "Checkup", rejected: Path | None, files: list[str], said: DataO
     if found.tally.dropped and rejected is None:
         return "Next: the same with --rejected dropped.tsv, to see what would be dropped"
     flag = "" if _is_recipe(files) else "--train "
-    given = [*(f"{flag}{shlex.quote(name)}" for name in files), said.words(), "--out runs/mine"]
+    given = [*(f"{flag}{as_typed(name)}" for name in files), said.words(), "--out runs/mine"]
     return f"Next: nungil train {' '.join(filter(None, given))}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nungil.cli.talk import say, suggest_looking
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 from nungil.text.counts import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def classify(
     texts = Texts(files or [], encoding)
     model = load(folder)
     if not isinstance(model, Classifier):
-        raise UsageError(f"{folder} holds a translator; use: nungil translate {folder}")
+        raise UsageError(f"{folder} holds a translator; use: nungil translate {as_typed(folder)}")
     seen: list[str] = []
 
     def answer(lines: list[str], number: int) -> list[str]:

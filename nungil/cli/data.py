@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from nungil.cli.talk import say, write
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 from nungil.text.counts import counted
 
 Task = Literal["translate", "senses"]
@@ -91,7 +91,7 @@ def _file(path: Path, lines: Iterator[str], overwrite: bool) -> None:
         for line in lines:
             text.write(line + "\n")
             count += 1
-    say(f"Wrote {counted(count, 'line')} to {path}\nNext: nungil check {path}")
+    say(f"Wrote {counted(count, 'line')} to {path}\nNext: nungil check {as_typed(path)}")
 
 
 def _folder(
@@ -118,7 +118,7 @@ def _folder(
             files[split].write(line + "\n")
             count += 1
     say(f"Wrote {counted(count, 'line')} to {', '.join(map(str, paths.values()))}")
-    say(f"Next: nungil check {paths['train']} --test {paths['test']}")
+    say(f"Next: nungil check {as_typed(paths['train'])} --test {as_typed(paths['test'])}")
 
 
 def _refuse(paths: list[Path], overwrite: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nungil.cli.talk import page, say, write
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 
 if TYPE_CHECKING:
     from nungil.runs.demo import Demo
@@ -46,9 +46,9 @@ def demo(
     write(drawn.get().rstrip("\n"))
     say(f"\nThe same as a page: {found.page}\nThe model's card: {out / 'README.md'}")
     say(
-        f"Next: nungil look {out} '{SENTENCES[1]}'\n"
-        f"      echo 'I like apples' | nungil translate {out}\n"
-        f"      nungil explain {out} '{SENTENCES[0]}' --step 2"
+        f"Next: nungil look {as_typed(out)} '{SENTENCES[1]}'\n"
+        f"      echo 'I like apples' | nungil translate {as_typed(out)}\n"
+        f"      nungil explain {as_typed(out)} '{SENTENCES[0]}' --step 2"
     )
 
 
@@ -57,7 +57,8 @@ def _make_room(out: Path, overwrite: bool) -> None:
     if not (out / "snow" / "train.tsv").exists() or any(path.name not in LEFT for path in out.iterdir()):
         return  # whatever it is, training will refuse it or find it empty
     if not overwrite:
-        look = f"look at it (nungil look {out} 'I like snow'), or " if (out / "model.safetensors").exists() else ""
+        whole = (out / "model.safetensors").exists()
+        look = f"look at it (nungil look {as_typed(out)} 'I like snow'), or " if whole else ""
         raise UsageError(f"{out}: a demo was here already; {look}make it anew with --overwrite")
     for path in out.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,13 +1,12 @@
 """`nungil explain`: one step of a model, or one attention step, every number of it."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from nungil.cli.talk import readable_json, say, write
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 from nungil.text.counts import counted
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> No
 
         if folder in EXAMPLES and not Path(folder).exists():
             raise UsageError(f"{folder!r} is not an option; did you mean: nungil explain --example {folder}")
-        raise UsageError(f"explain needs a text beside the folder: nungil explain {quote(folder)} 'I like snow'")
+        raise UsageError(f"explain needs a text beside the folder: nungil explain {as_typed(folder)} 'I like snow'")
     from nungil.pipeline import Translator, load
 
     model = load(folder)
@@ -158,12 +157,12 @@ def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> No
 
 def _next_step(folder: str, text: str, ledger: "Ledger", where: Where, lang: str) -> str:
     """The step after this one, said as this one was; after the last, the map."""
-    same = f"{quote(folder)} {quote(text)}"
+    same = f"{as_typed(folder)} {as_typed(text)}"
     if ledger.numbers["step"] >= ledger.numbers.get("steps", 1):
         other = "ko" if lang == "en" else "en"
         return f"Next: nungil look {same}" if ledger.kind is not None else f"Next: nungil explain {same} --lang {other}"
     said = {"layer": where.layer, "head": where.head, "kind": where.kind}
-    said["target"] = None if where.target is None else quote(where.target)
+    said["target"] = None if where.target is None else as_typed(where.target)
     said["lang"] = None if lang == "en" else lang
     options = "".join(f" --{name} {value}" for name, value in said.items() if value is not None)
     return f"Next: nungil explain {same} --step {ledger.numbers['step'] + 1}{options}"

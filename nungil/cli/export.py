@@ -1,12 +1,12 @@
 """`nungil export`: a model folder as another program loads it."""
 
 from pathlib import Path
-from shlex import quote
 from typing import Annotated, Literal
 
 import typer
 
 from nungil.cli.talk import say
+from nungil.errors import as_typed
 
 
 def export(
@@ -32,4 +32,4 @@ def export(
     place = out or folder / (to if compute in (None, "float32") else f"{to}-{compute}")
     write_folder(folder, place, compute)
     say(f"The model is in {place}, and how to use it in {place / 'README.md'}")
-    say(f"Next: cd {quote(str(place))} and run the program in its README")
+    say(f"Next: cd {as_typed(place)} and run the program in its README")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
@@ -14,7 +13,7 @@ from nungil.cli import insight as i
 from nungil.cli import look_options as o
 from nungil.cli.sections import typed, typed_options
 from nungil.cli.talk import page, readable_json, say, write
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -148,7 +147,7 @@ def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead,
     from nungil.pipeline import load
 
     if chosen is None and more.neighbours is None:
-        raise UsageError(f"a text is needed: nungil look {folder} 'I like snow'")
+        raise UsageError(f"a text is needed: nungil look {as_typed(folder)} 'I like snow'")
     if chosen is not None:
         instead.check(chosen, more.only_of_maps)
         if out.as_json and more.neighbours is not None:
@@ -309,5 +308,5 @@ def _write_json(record: "AttentionRecord", yes: bool) -> None:
 
 def _next(folder: Path, text: str, html: Path | None) -> str:
     if html is not None:
-        return f"Next: open {html} in a browser"
-    return f"Next: nungil look {folder} {quote(text)} --html look.html"
+        return f"Next: open {as_typed(html)} in a browser"
+    return f"Next: nungil look {as_typed(folder)} {as_typed(text)} --html look.html"

@@ -1,12 +1,11 @@
 """Options that several verbs share."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 
 Others = Annotated[
     list[Path] | None,
@@ -60,14 +59,14 @@ class DataOptions(NamedTuple):
     def words(self) -> str:
         """What was said, as it is typed."""
         flags = {"folder": "data", "source": "from", "target": "to"}
-        typed = []
+        words = []
         for name, value in self._asdict().items():
             flag = f"--{flags.get(name, name)}"
             if isinstance(value, bool):
-                typed.append(flag if value else flag.replace("--", "--no-"))
+                words.append(flag if value else flag.replace("--", "--no-"))
             elif value is not None:
-                typed += [f"{flag} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
-        return " ".join(typed)
+                words += [f"{flag} {as_typed(one)}" for one in ([value] if isinstance(value, str) else value)]
+        return " ".join(words)
 
 
 def two_columns(text: str | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import typer
 
 from nungil.cli.options import Compute, Others, Split, two_columns
 from nungil.cli.talk import readable_json, say, write
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 
 if TYPE_CHECKING:
     from nungil.decoding.settings import SearchSettings
@@ -116,7 +116,7 @@ def _next(request: "ScoreRequest") -> str:
     if request.against is None:
         return "Next: the same with --against, a model folder or a file of answers, to tell which is better"
     if request.system.is_dir():
-        return f"Next: nungil look {request.system} 'a sentence'"
+        return f"Next: nungil look {as_typed(request.system)} 'a sentence'"
     return "Next: the same with --json, for every number"
 
 
@@ -126,14 +126,14 @@ def _one_of(folder: Path | None, hypotheses: Path | None) -> Path:
         raise UsageError(f"{folder} and --hypotheses {hypotheses} are two systems; compare them with --against")
     if hypotheses is not None:
         if hypotheses.is_dir():
-            raise UsageError(f"{hypotheses} is a folder; a model is scored with: nungil score {hypotheses}")
+            raise UsageError(f"{hypotheses} is a folder; a model is scored with: nungil score {as_typed(hypotheses)}")
         return hypotheses
     if folder is None:
         raise UsageError("give a model folder, or --hypotheses FILE with --references FILE")
     if not folder.exists():
         raise UsageError(f"{folder}: there is no such folder; a model folder is what `nungil train` leaves")
     if folder.is_file():
-        raise UsageError(f"{folder} is a file; answers are scored with: nungil score --hypotheses {folder} …")
+        raise UsageError(f"{folder} is a file; answers are scored with: nungil score --hypotheses {as_typed(folder)} …")
     return folder
 
 

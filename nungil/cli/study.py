@@ -1,12 +1,12 @@
 """`nungil study`: what is said about attention, measured."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nungil.cli.talk import say, write
+from nungil.errors import as_typed
 
 if TYPE_CHECKING:
     from nungil.studies.conduct import Asked
@@ -78,7 +78,7 @@ def _one(name: str, asked: "Asked") -> None:
     write(found.finding.answer)
     write(VERDICTS[found.finding.verdict])
     say(f"The report, its figures (PDF, PNG) and results (CSV, TeX) are in {found.report.parent}")
-    say(f"Next: open {quote(str(found.report))}")
+    say(f"Next: open {as_typed(found.report)}")
 
 
 def _everything(asked: "Asked") -> None:
@@ -87,4 +87,4 @@ def _everything(asked: "Asked") -> None:
     accounts, report = study_all(asked, say)
     for one in accounts:
         write(f"{one.claim.name:11} {one.finding.verdict}: {one.finding.answer}")
-    say(f"Next: open {quote(str(report))}")
+    say(f"Next: open {as_typed(report)}")

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from nungil.errors import ResourceError
+from nungil.errors import ResourceError, as_typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,7 +87,7 @@ def suggest_looking(folder: Path, texts: Sequence[str], otherwise: str) -> None:
     """What to do next: look at the first of these texts, or at another where that is too long to be typed."""
     if texts:
         text = texts[0] if len(texts[0]) < TYPED else otherwise
-        say(f"Next: nungil look {quote(str(folder))} {quote(text)}")
+        say(f"Next: nungil look {as_typed(folder)} {as_typed(text)}")
 
 
 def has_the_last_word() -> bool:

@@ -19,7 +19,7 @@ from nungil.cli.options import (
     Valid,
 )
 from nungil.cli.talk import has_the_last_word, say
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 
 
 def train(
@@ -85,8 +85,8 @@ def train(
 def say_what_is_next(task: str, folder: Path) -> None:
     """After a run, or the rest of one."""
     verb, text = ("translate", "a sentence") if task == "translate" else ("classify", "a text")
-    say(f"The model and its card (README.md) are in {folder}\nNext: echo '{text}' | nungil {verb} {folder}")
-    say(f"      nungil score {folder}")
+    say(f"The model and its card (README.md) are in {folder}\nNext: echo '{text}' | nungil {verb} {as_typed(folder)}")
+    say(f"      nungil score {as_typed(folder)}")
 
 
 def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> Path:
@@ -94,7 +94,7 @@ def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> 
     if recipe is None and not files:
         raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
     if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
-        raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {recipe}")
+        raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {as_typed(recipe)}")
     if out is None:
         raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
     return out

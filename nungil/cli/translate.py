@@ -9,7 +9,7 @@ import typer
 
 from nungil.cli.options import Compute, Others, Split
 from nungil.cli.talk import say, suggest_looking
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 from nungil.text.counts import counted
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _translate(
     told = {"probabilities": shown.as_json, "scores": shown.as_json or shown.scores}
     model = load(folder, run.engine, run.compute, others=run.others, **told)
     if not isinstance(model, Translator):
-        raise UsageError(f"{folder} holds a classifier; use: nungil classify {folder}")
+        raise UsageError(f"{folder} holds a classifier; use: nungil classify {as_typed(folder)}")
     seen: list[str] = []
 
     def answer(lines: list[str], number: int) -> list[str]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nungil.attention import MultiHeadAttention
 from nungil.batches.batch import Marks
 from nungil.engines.library import library
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 from nungil.model.blocks import DecoderBlock, EncoderBlock, FeedForward
 from nungil.model.embedding import sinusoids
 from nungil.model.transformer import TransformerTranslator
@@ -38,9 +38,11 @@ def transformer_of(folder: str | Path, model: Translator | Classifier) -> tuple[
         if isinstance(model.model, TransformerTranslator):
             return model, model.model
         what = "a recurrent translator"
-        instead = f"nungil translate {folder} runs it; to have a Transformer, nungil train --model transformer"
+        instead = (
+            f"nungil translate {as_typed(folder)} runs it; to have a Transformer, nungil train --model transformer"
+        )
     else:
-        what, instead = "a classifier", f"nungil classify {folder} runs it"
+        what, instead = "a classifier", f"nungil classify {as_typed(folder)} runs it"
     raise UsageError(f"{folder} holds {what}, and CTranslate2 runs only Transformers that translate; {instead}")
 
 

@@ -1,6 +1,7 @@
 """The model card: README.md of a model folder. What it is, how good, made from what, and not to be trusted where."""
 
 from nungil import __version__
+from nungil.errors import as_typed
 from nungil.model.folder import ModelConfig
 from nungil.runs.prepare import Prepared
 from nungil.runs.progress import spell_time
@@ -101,9 +102,9 @@ def _signatures(found: Validation) -> list[str]:
 def _usage(run: Run) -> str:
     verb = "translate" if run.config.task == "translate" else "classify"
     text = "I like snow" if run.config.source == "en" else "…"
-    look = f"nungil look {run.folder} '{text}'\n" if run.config.attends else ""
+    look = f"nungil look {as_typed(run.folder)} '{text}'\n" if run.config.attends else ""
     return (
-        f"```sh\necho '{text}' | nungil {verb} {run.folder}\n{look}```\n\n"
+        f"```sh\necho '{text}' | nungil {verb} {as_typed(run.folder)}\n{look}```\n\n"
         f"```py\nimport nungil\n\nmodel = nungil.load({str(run.folder)!r})\nmodel.{verb}([{text!r}])\n```"
     )
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from nungil.errors import LostError, NungilError, ProcessError, StoppedError
+from nungil.errors import LostError, NungilError, ProcessError, StoppedError, as_typed
 from nungil.runs.interrupt import SIGNALS
 from nungil.training.ranks import MEETING
 
@@ -141,7 +141,7 @@ def _error(ended: Sequence[Ended], processes: int, folder: Path) -> NungilError:
     rank, code = next((one for one in ended if one[1] != LostError.exit_code), ended[0])
     if code < 0:
         said = f"process {rank} of {processes} was ended by {_signal_name(-code)}, and the others with it"
-        return StoppedError(f"{said}; next: nungil resume {folder}", -code)
+        return StoppedError(f"{said}; next: nungil resume {as_typed(folder)}", -code)
     return ProcessError(f"process {rank} of {processes} ended with exit code {code}, and said why", code)
 
 

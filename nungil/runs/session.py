@@ -16,7 +16,7 @@ from nungil.batches.chance import seed_of
 from nungil.batches.order import Order
 from nungil.batches.recut import Recut
 from nungil.decoding.settings import SearchSettings
-from nungil.errors import CheckpointError, DivergedError, StoppedError
+from nungil.errors import CheckpointError, DivergedError, StoppedError, as_typed
 from nungil.model.build import parameter_count, set_weights
 from nungil.model.folder import Loaded, build_model, read_config, read_tokenizers, write_weights
 from nungil.model.products import computing_in
@@ -178,10 +178,8 @@ class Session:
                 elif asked or due:
                     self._save()
                 if asked:
-                    raise StoppedError(
-                        f"stopped after update {step.number:,}, which is saved; next: nungil resume {self.folder}",
-                        Signals(int(asked)),
-                    )
+                    saved = f"stopped after update {step.number:,}, which is saved"
+                    raise StoppedError(f"{saved}; next: nungil resume {as_typed(self.folder)}", Signals(int(asked)))
                 if over:
                     return
 

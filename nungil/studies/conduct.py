@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from shlex import quote
 
 from nungil import __version__
-from nungil.errors import UsageError
+from nungil.errors import UsageError, as_typed
 from nungil.studies.claims import CLAIMS, EVERYTHING
 from nungil.studies.common import listed
 from nungil.studies.extras import check_extras
@@ -49,8 +48,8 @@ class Asked:
         """The line that repeats it."""
         parts = ["nungil study", name, *(["--quick"] if self.quick else [])]
         parts += [f"--seeds {self.seeds}"] if self.seeds is not None else []
-        parts += [f"--data {quote(file)}" for file in self.files]
-        return " ".join([*parts, *([f"--out {quote(str(self.out))}"] if self.out is not None else [])])
+        parts += [f"--data {as_typed(file)}" for file in self.files]
+        return " ".join([*parts, *([f"--out {as_typed(self.out)}"] if self.out is not None else [])])
 
 
 @dataclass(frozen=True)
