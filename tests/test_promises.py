@@ -317,10 +317,17 @@ def test_promise_03_a_broken_checkpoint_is_passed_over(begun):
     assert left(folder) == left(whole)
 
 
-def test_a_run_without_a_checkpoint_begins_anew_and_says_so(begun):
+def test_a_run_whose_checkpoints_are_gone_begins_anew_and_says_so(begun):
     folder, whole = begun("lstm")
-    assert "There is no checkpoint in it: it begins at the first update.\n" in resumed(folder)
+    said = "There is no checkpoint any more: it begins anew, at the first update.\n"
+    stop_at(folder, 7)
+    shutil.rmtree(folder / "checkpoints")
+    assert said in resumed(folder)
     assert left(folder) == left(whole)
+    for name in ("checkpoints", "metrics.jsonl"):  # as a run is that has only read its data
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert said not in resumed(folder)
 
 
 def test_promise_03_a_broken_checkpoint_never_becomes_the_model(undisturbed, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from nungil.batches.batch import marked_lengths
-from nungil.errors import ConfigError, UsageError
+from nungil.errors import ConfigError, UsageError, as_typed
 from nungil.model.classifier import ClassifierSettings
 from nungil.model.folder import ModelConfig, shapes_of, write_config, write_tokenizers
 from nungil.model.scores import ScoreSettings
@@ -74,7 +74,7 @@ def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
     if (out / RECIPE).exists():
         raise UsageError(
             f"{out}: holds a model already, and training never writes over anything; choose another --out, "
-            f"or go on with it: nungil resume {out}"
+            f"or go on with it: nungil resume {as_typed(out)}"
         )
     if _only_begun(out):
         raise UsageError(

@@ -20,6 +20,7 @@ from nungil.training.settings import TrainingSettings
 from nungil.training.steps import Step
 
 Say = Callable[[str], None]
+METRICS = "metrics.jsonl"
 SHOWN_ROWS = 5
 
 
@@ -132,7 +133,7 @@ class Metrics:
     """metrics.jsonl: a line for every logged update and every validation; the same for TensorBoard if asked for."""
 
     def __init__(self, folder: Path, tensorboard: bool, done: int = 0) -> None:
-        self._path = folder / "metrics.jsonl"
+        self._path = folder / METRICS
         board = folder / "tensorboard"
         self._board = tensorboard_writer()(str(board), purge_step=done + 1) if tensorboard else None
         try:

@@ -26,7 +26,7 @@ from nungil.runs.card import write_card
 from nungil.runs.fingerprints import Fingerprints, changes, fingerprints, other_torch
 from nungil.runs.interrupt import Interrupt
 from nungil.runs.prepare import Prepared
-from nungil.runs.progress import Say, Teller, seconds_so_far, spell_time, to_nobody
+from nungil.runs.progress import METRICS, Say, Teller, seconds_so_far, spell_time, to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.result import Run, write_result
 from nungil.runs.saved import load_prepared
@@ -119,7 +119,7 @@ class Session:
             test = self.work.score(records, search=SearchSettings()) if records else None
         ended = time.perf_counter()
         # Of a run that was resumed, those before count too.
-        seconds = max(ended - began, seconds_so_far(self.folder / "metrics.jsonl") + ended - trained)
+        seconds = max(ended - began, seconds_so_far(self.folder / METRICS) + ended - trained)
         finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
         self.say(f"Trained in {spell_time(seconds)}.")
         self.say(f"Validation: {spelled(validation.scores)}")
@@ -133,6 +133,11 @@ class Session:
     def settings(self) -> TrainingSettings:
         """How this run trains, with nothing left open."""
         return self.recipe.training
+
+    @property
+    def was_under_way(self) -> bool:
+        """Whether a process has trained here before."""
+        return (self.folder / METRICS).exists()
 
     @property
     def is_trained(self) -> bool:

@@ -107,7 +107,7 @@ def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *
         return Run.read(folder)
     with _alone(folder) if ranks.leads else nullcontext():
         session = _opened(folder, say, ranks, accept_changes)
-        if resumed:
+        if resumed and (session.done or session.was_under_way):
             session.say(_standing(session))
         try:
             return session.run()
@@ -120,7 +120,7 @@ def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *
 def _standing(session: Session) -> str:
     """Where a run that is gone on with stands."""
     if not session.done:
-        return "There is no checkpoint in it: it begins at the first update."
+        return "There is no checkpoint any more: it begins anew, at the first update."
     if session.is_trained:
         return f"All updates were made, {session.done:,} of them: the model is chosen and scored once more."
     return f"Going on after update {session.done:,} of {session.settings.steps or 1:,}."
