@@ -135,7 +135,9 @@ def test_where_a_process_cannot_be_started_those_before_it_are_ended(monkeypatch
     message = "process 3 of 4 could not be started: Resource temporarily unavailable"
     with pytest.raises(ResourceError, match=message):
         list(map_in_order(abs, range(9), 4))
-    assert [process.exitcode for process in started] == [-signal.SIGKILL] * 2
+    # One that finds its pipe closed before it is killed ends by itself; either way none is left.
+    assert len(started) == 2
+    assert all(process.exitcode in (0, -signal.SIGKILL) for process in started)
 
 
 def test_only_a_few_items_are_under_way():
