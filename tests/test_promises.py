@@ -359,7 +359,7 @@ def test_promise_04_everything_is_durable_before_it_is_named(tmp_path, monkeypat
 
     monkeypatch.setattr(os, "fsync", noted("sync", os.fsync))
     monkeypatch.setattr(checkpoint, "write_durably", noted("write", atomic.write_durably))
-    monkeypatch.setattr(checkpoint, "sync_folder", noted("folder", atomic.sync_folder))
+    monkeypatch.setattr(checkpoint, "sync", noted("folder", atomic.sync))
     monkeypatch.setattr(Path, "rename", noted("rename", Path.rename))
     write_checkpoint(tmp_path / "checkpoints", 7, {"a": torch.ones(2)}, {"a/step": torch.ones(1)}, {"update": 7})
     beside = next(name for kind, name, *_ in (one for one in done if one[0] == "rename"))

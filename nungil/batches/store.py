@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nungil.errors import CorpusError, ResourceError
-from nungil.text.atomic import sync_folder
+from nungil.text.atomic import sync
 from nungil.text.tokenizers.base import Ids
 
 FORMAT = 1
@@ -152,9 +152,9 @@ class StoreWriter:
         manifest = self._open("store.json")
         self._write(manifest, (json.dumps(plain, indent=1) + "\n").encode())
         self._flush(manifest)
-        sync_folder(self._beside)
+        sync(self._beside)
         self._beside.rename(self.folder)
-        sync_folder(self.folder.parent)
+        sync(self.folder.parent)
 
     def _open(self, name: str) -> IO[bytes]:
         return (self._beside / name).open("wb")

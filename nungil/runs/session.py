@@ -353,7 +353,7 @@ class Session:
 
         One that was damaged since it was written is passed over.
         """
-        whole = {update for update in dict.fromkeys((*self._candidates(), self.done)) if self._is_whole(update)}
+        whole = set(filter(self._is_whole, {*self._candidates(), self.done}))
         if not whole:
             raise CheckpointError(
                 f"{self.folder}: the checkpoints that would become the model are broken; train anew into another folder"

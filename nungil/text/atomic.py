@@ -42,10 +42,10 @@ def whole_folder(path: Path) -> Iterator[Path]:
         beside.mkdir(parents=True)
         yield beside
         for file in beside.iterdir():
-            sync_folder(file)
-        sync_folder(beside)
+            sync(file)
+        sync(beside)
         beside.rename(path)
-        sync_folder(path.parent)
+        sync(path.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -58,8 +58,8 @@ def write_durably(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def sync_folder(path: Path) -> None:
-    """Hand the names in a folder over to the disk; of a file, what is in it."""
+def sync(path: Path) -> None:
+    """Hand over to the disk what is in a file, or the names in a folder."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -75,7 +75,7 @@ def _moved(path: Path) -> Iterator[Path]:
         yield beside
         with _told(path):
             beside.replace(path)
-            sync_folder(path.parent)
+            sync(path.parent)
     finally:
         with suppress(OSError):
             beside.unlink()

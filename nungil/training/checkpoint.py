@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from nungil.errors import CheckpointError, ResourceError
-from nungil.text.atomic import sync_folder, write_durably
+from nungil.text.atomic import sync, write_durably
 
 NAME = re.compile(r"step-(\d{8,})")
 Tensors = dict[str, Tensor]
@@ -48,9 +48,9 @@ def write_checkpoint(folder: Path, update: int, model: Tensors, optimizer: Tenso
         beside.mkdir(parents=True)
         for name, content in [*files.items(), ("manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())]:
             write_durably(beside / name, content)
-        sync_folder(beside)
+        sync(beside)
         beside.rename(place)
-        sync_folder(folder)
+        sync(folder)
     except OSError as error:
         raise ResourceError(f"{place}: the checkpoint could not be written: {error.strerror or error}") from None
     finally:
