@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,7 +19,9 @@ from safetensors.torch import load_file
 import nungil
 from nungil.batches.store import Store
 from nungil.errors import ConfigError, DivergedError, UsageError
+from nungil.model.folder import read_config
 from nungil.runs import begin as beginning
+from nungil.runs import progress
 from nungil.runs.begin import refuse_existing
 from nungil.runs.data import DataSettings
 from nungil.runs.progress import Metrics, Pace, Watch, to_nobody
@@ -52,6 +55,11 @@ def quick(steps=20, **chosen):
     """A run of some updates with a validation half way."""
     quickly = {"tokenizer__unit": "word", "training__validate_every": steps // 2, "training__log_every": 5}
     return ["--steps", str(steps), *settings(**{**quickly, **chosen})]
+
+
+def step_of(number, loss, predictions):
+    """An update; one whose loss is infinite was left out."""
+    return Step(number, 0, loss, 0.5, predictions, 1.0, 0.1, BEGINNING, skipped=loss == math.inf)
 
 
 def bytes_in(folder):
@@ -172,11 +180,43 @@ def test_decisions_and_progress_are_talk_and_nothing_is_data(translator):
 
 def test_the_loss_that_is_shown_is_the_mean_of_the_updates_since_the_last_line():
     said = []
-    watch = Watch(said.append, Pace(0, 6), every=3, noun="tokens")
+    watch = Watch(said.append, Pace(0, 6, every=6), every=3, noun="tokens")
     made = [(1.0, 10), (math.inf, 7), (4.0, 30), (2.0, 20), (5.0, 40), (8.0, 60)]
     for number, (loss, predictions) in enumerate(made, 1):
-        watch.show(Step(number, 0, loss, 0.5, predictions, 1.0, 0.1, BEGINNING, skipped=loss == math.inf))
+        watch.show(step_of(number, loss, predictions))
     assert [line.split("  ")[2] for line in said] == ["loss 3.250", "loss 6.000"]  # (1·10 + 4·30) / 40, 720 / 120
+
+
+def test_the_time_left_counts_the_validations_that_are_to_come(monkeypatch):
+    clock = iter([0.0, 1.0, 2.0, 3.0, 3.0, 13.0, 14.0])  # three updates of a second each, a validation of ten
+    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=clock.__next__))
+    pace = Pace(0, 8, every=3)
+    pace.start()
+    told = []
+    for number in (1, 2, 3):
+        pace.add(step_of(number, 1.0, 10))
+        told.append(pace.left(number))
+    pace.pause()
+    pace.start()
+    pace.add(step_of(4, 1.0, 10))
+    told.append(pace.left(4))
+    assert told == ["7 s", "6 s", "5 s", "24 s"]  # as long as none is over nobody knows; then 4 updates and 2 of ten
+    assert pace.per_second == 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "stretch"),
+    [
+        ([("Stop", " ".join(f"멈춰{number}{word}" for word in range(9))) for number in range(12)], 1.5),
+        ([(" ".join([f"s{number}"] * 20), " ".join([f"t{number}"] * 60)) for number in range(12)], 2.5),
+    ],
+    ids=["one word became nine", "twenty became sixty"],
+)
+def test_what_a_translation_may_be_longer_than_its_source_is_no_matter_of_short_texts(rows, stretch, tmp_path):
+    data, out = table(tmp_path / "pairs.tsv", [*PAIRS, *rows]), tmp_path / "out"
+    found = invoke("train", "--train", data, *TRANSLATE, *quick(2), "--out", str(out))
+    assert found.returncode == 0, found.stderr
+    assert read_config(out).stretch == stretch  # 1.25 · (60 - 20) / 20
 
 
 def test_the_recipe_that_a_run_writes_gives_the_same_weights_again(translator, data, tmp_path):

@@ -15,9 +15,8 @@ from nungil.decoding.settings import SearchSettings
 from nungil.engines.library import library, possible_compute
 from nungil.engines.specification import Written, save, specification
 from nungil.errors import ConfigError, ResourceError, UsageError
-from nungil.model.folder import ModelConfig
+from nungil.model.folder import MORE, ModelConfig
 from nungil.model.transformer import TransformerTranslator
-from nungil.pipeline.translator import MORE
 from nungil.text.tokenizers.base import EOS
 
 ROWS, SHORT_ROWS = 320, 128  # hypotheses of a batch, and of one in whole numbers; with more, they leave the cache

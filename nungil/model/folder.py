@@ -30,6 +30,7 @@ from nungil.text.source import Task
 from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, load_tokenizers, save_tokenizers
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
+MORE = 20  # tokens that any translation may have beyond what the length of its source suggests
 LARGEST_CONFIG = 50_000_000  # bytes; a million labels fit
 LARGEST_TOKENIZER = 200_000_000  # bytes; a million long words fit
 TOKENIZER_FILES = tuple(f"{side}.{ending}" for side in ("tokenizer", "source", "target") for ending in ("spm", "json"))
@@ -48,7 +49,7 @@ class ModelConfig(Settings):
         2.0,
         gt=0,
         le=1_000,
-        description="Target tokens for each source token, at most; a longer translation is cut off.",
+        description=f"Target tokens for each source token, at most, and {MORE} more; a longer translation is cut off.",
     )
     vocabulary: Vocabulary
     labels: tuple[str, ...] = Field((), description="The classes, by number.")

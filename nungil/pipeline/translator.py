@@ -31,7 +31,7 @@ from nungil.inspection.steps import Candidate, Step
 from nungil.inspection.whole import Place, explain_model, settled
 from nungil.inspection.worked.asked import Asked
 from nungil.model.build import TranslatorModel, parameter_count
-from nungil.model.folder import ModelConfig
+from nungil.model.folder import MORE, ModelConfig
 from nungil.pipeline.insights import TranslatorInsight, ended
 from nungil.pipeline.joining import joined
 from nungil.pipeline.neighbours import Neighbours, Vectors, neighbours_of
@@ -47,7 +47,6 @@ from nungil.text.tokenizers.vocabulary import WordTokenizer
 
 ROWS = 64  # pairs that are looked at together
 CANDIDATES = 5  # the most probable tokens of a step that a record keeps
-MORE = 20  # tokens that any translation may have beyond what its source suggests
 
 
 class Draft(NamedTuple):

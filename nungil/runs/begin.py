@@ -14,7 +14,7 @@ import numpy as np
 from nungil.batches.batch import marked_lengths
 from nungil.errors import ConfigError, UsageError, as_typed
 from nungil.model.classifier import ClassifierSettings
-from nungil.model.folder import ModelConfig, shapes_of, write_config, write_tokenizers
+from nungil.model.folder import MORE, ModelConfig, shapes_of, write_config, write_tokenizers
 from nungil.model.scores import ScoreSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.runs.data import open_data
@@ -200,11 +200,14 @@ def _config(recipe: Recipe, prepared: Prepared, plan: Plan, files: dict[str, str
 
 
 def _stretch(prepared: Prepared) -> float:
-    """How much longer than a source a target may be: a quarter more than nearly all targets of the training set are."""
+    """How much longer than a source a target may be: a quarter more than nearly all targets of the training set are.
+
+    What `MORE` allows for is left out: else a heading of one word that became nine would let every text grow ninefold.
+    """
     if prepared.task == "classify":
         return 1.0
     source, target = (prepared.train.columns[name].lengths() for name in ("source", "target"))
-    return round(max(1.5, 1.25 * float(np.quantile(target / source, 0.999))), 2)
+    return round(max(1.5, 1.25 * float(np.quantile((target - MORE) / source, 0.999))), 2)
 
 
 def _about_model(config: ModelConfig, parameters: int) -> str:

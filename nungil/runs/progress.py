@@ -35,20 +35,26 @@ def to_nobody(text: str) -> None:
 
 
 class Pace:
-    """How fast training is, and how long it will take. Time between `pause` and the next update does not count."""
+    """How fast training is, and how long it will take, validations included.
 
-    def __init__(self, done: int, total: int) -> None:
-        self.first, self.total = done, total
-        self.seconds = self.predictions = 0.0
+    Time between `pause` and `start` is no training: it is what a validation takes, every so many updates.
+    """
+
+    def __init__(self, done: int, total: int, every: int) -> None:
+        self.first, self.total, self._every = done, total, every
+        self.seconds = self.predictions = self._aside = 0.0
         self._since: float | None = None
+        self._paused: float | None = None
 
     def pause(self) -> None:
         """What comes now is not training."""
-        self._since = None
+        self._since, self._paused = None, time.perf_counter()
 
     def start(self) -> None:
-        """Training begins, or goes on."""
+        """Training begins, or goes on. The next validation is taken to last as long as the one before."""
         self._since = time.perf_counter()
+        if self._paused is not None:
+            self._aside, self._paused = self._since - self._paused, None
 
     def add(self, step: Step) -> None:
         """Count an update."""
@@ -64,8 +70,12 @@ class Pace:
         return self.predictions / self.seconds if self.seconds else 0.0
 
     def left(self, number: int) -> str:
-        """The time that the updates after this one will take."""
-        return spell_time(self.seconds / max(1, number - self.first) * (self.total - number))
+        """The time that the updates after this one will take, and their validations."""
+        updates = self.seconds / max(1, number - self.first) * (self.total - number)
+        validations = (
+            math.ceil(self.total / self._every) - (number - 1) // self._every
+        )  # that of this update is to come
+        return spell_time(updates + self._aside * validations)
 
 
 class Recent:
@@ -172,7 +182,8 @@ class Teller:
     """Tells of a run as it goes: whoever listens, and metrics.jsonl."""
 
     def __init__(self, folder: Path, settings: TrainingSettings, say: Say, noun: str, done: int) -> None:
-        self._pace = Pace(done, settings.steps or 1)
+        total = settings.steps or 1
+        self._pace = Pace(done, total, settings.validate_every or total)
         self._watch = Watch(say, self._pace, settings.log_every, noun)
         self._metrics = Metrics(folder, settings.tensorboard, done)
         self._every = settings.log_every
