@@ -21,9 +21,7 @@ from nungil.model.recurrence import Walked, walk
 
 # Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
 SHUT = 1e6  # far beyond what a gate's other inputs come to, and 32 bits hold it: the sigmoid is exactly 0 or 1
-# Up to so much the kernel is faster; beyond, a step is so much arithmetic that walking costs nothing.
-MANY = 128  # sentences of a step
-MANY_SHORT = 16_384  # numbers of a step's states, where products are in bfloat16
+MANY = 128  # sentences; with more, a step is so much arithmetic that walking costs nothing, and it adds up faster
 LSTM = 2  # what oneDNN calls it
 
 SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
@@ -48,10 +46,7 @@ def go_on(
 
 def _suits(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"]) -> TypeGuard[nn.LSTM]:
     """Whether torch's own kernel is the faster way."""
-    if not isinstance(layer, nn.LSTM) or not has_kernel(inputs) or len(inputs) > MANY:
-        return False
-    short = product_type(inputs.dtype) != inputs.dtype
-    return not short or len(inputs) * layer.hidden_size * (1 + layer.bidirectional) <= MANY_SHORT
+    return isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY
 
 
 def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:
