@@ -1,11 +1,14 @@
 """The runs of docs/results.md: trains those that are missing, goes on with those that were stopped, and scores them.
 
-    python benchmarks/results.py --data FOLDER [--runs FOLDER] [--threads N] [NAME …]
+    python benchmarks/results.py --data FOLDER [--runs FOLDER] [--threads N] [--again] [--steps N] [NAME …]
 
 Without names it prints what there is, and how far it has come. Each run is one plain `nungil train`, and its folder
 stays, so that whatever is cut short goes on with the same command. Of a translator: BLEU with and without capitals, on
 tokenised text too where sacremoses is installed, chrF++, the nearest training sentence, BLEU by length, what the
 validation set gave meanwhile, and ten translations as they are. Of a classifier: accuracy.
+
+With --again each run is trained a second time, into NAME-again, and all that must not differ is compared instead:
+weights, log and scores. --steps makes runs shorter than they are; their folders are named after it.
 """
 
 import argparse
@@ -35,6 +38,7 @@ FLICKR_2017 = ("multi30k/test_2017_flickr.{source}.gz", "multi30k/test_2017_flic
 # Pairs of the data curves, which nungil/text/outlook.py quotes; the whole corpus is a run of its own.
 SIZES = {"pydocs-en-ko": (1_000, 5_000, 10_000, 20_000), "multi30k-en-de": (1_000, 5_000, 10_000)}
 SHORTER = ("--steps", "16000")  # two thirds of what is worked out for so many paragraphs: an hour, not more
+TIMES = ("seconds", "per_second")
 COMPARED = 5_000  # pairs of the runs that compare tokenizer units; the default is among the curves
 UNITS = {
     "bpe-jamo": ("tokenizer.unit=bpe", "tokenizer.korean=jamo"),
@@ -92,6 +96,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds multi30k, koen, imdb, nsmc")
     parser.add_argument("--runs", type=Path, default=Path("runs/results"), help="where the folders of the runs are")
     parser.add_argument("--threads", type=int, help="of training; by default those that there are")
+    parser.add_argument("--again", action="store_true", help="train each a second time, and compare both")
+    parser.add_argument("--steps", type=int, help="updates of each run, instead of its own")
     options = parser.parse_args()
     known = runs()
     unknown = [name for name in options.names if name not in known]
@@ -102,9 +108,18 @@ def main() -> None:
         if not options.names:
             print(f"{name:36} {', '.join(map(state, folders))}")
             continue
-        for folder in folders:
-            train(known[folder.name], folder, options.data, options.threads)
-        report(name, known[name], folders, options.data)
+        chosen = () if options.threads is None else ("--set", f"training.threads={options.threads}")
+        if options.steps is not None:
+            folders = [folder.with_name(f"{folder.name}-{options.steps}-steps") for folder in folders]
+            chosen = (*chosen, "--steps", str(options.steps))
+        for folder, one in zip(folders, known[name].together or (name,), strict=True):
+            train(known[one], folder, options.data, chosen)
+            if options.again:
+                other = folder.with_name(f"{folder.name}-again")
+                train(known[one], other, options.data, chosen)
+                print(f"{folder.name}: {compared(folder, other)}", flush=True)
+        if not options.again:
+            report(name, known[name], folders, options.data)
 
 
 def state(folder: Path) -> str:
@@ -115,15 +130,15 @@ def state(folder: Path) -> str:
     return f"stopped after update {logged[-1]['update']:,}" if logged else "missing"
 
 
-def train(asked: Asked, folder: Path, data: Path, threads: int | None) -> None:
-    """Train it, or go on with it; nothing if it has come to its end."""
+def train(asked: Asked, folder: Path, data: Path, chosen: Sequence[str]) -> None:
+    """Train it, or go on with it; nothing if it has come to its end. What is chosen for all runs comes last."""
     if (folder / "result.json").is_file():
         return
     if folder.exists():
         call("resume", str(folder))
         return
-    given = [*asked.options, *(() if threads is None else ("--set", f"training.threads={threads}"))]
-    call("train", str(RECIPES / f"{asked.recipe}.yaml"), "--data", str(data), "--out", str(folder), *given)
+    recipe = str(RECIPES / f"{asked.recipe}.yaml")
+    call("train", recipe, "--data", str(data), "--out", str(folder), *asked.options, *chosen)
 
 
 def call(*arguments: str) -> None:
@@ -136,6 +151,27 @@ def metrics(folder: Path) -> list[dict[str, Any]]:
     """The log of a run."""
     path = folder / "metrics.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+
+
+def compared(folder: Path, other: Path) -> str:
+    """Whether two runs of the same command came to the same, to the last bit; only time may differ."""
+    differ = [name for name in ("model.safetensors", "config.json") if not same_bytes(folder / name, other / name)]
+    if untimed(metrics(folder)) != untimed(metrics(other)):
+        differ.append("metrics.jsonl")
+    first, second = (json.loads((one / "result.json").read_text()) for one in (folder, other))
+    if untimed([first]) != untimed([second]):
+        differ.append("result.json")
+    return f"the second run differs in {', '.join(differ)}" if differ else "the second run has the same bytes"
+
+
+def same_bytes(first: Path, second: Path) -> bool:
+    """Whether two files are the same."""
+    return first.read_bytes() == second.read_bytes()
+
+
+def untimed(logged: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was logged, without what a clock told."""
+    return [{name: value for name, value in one.items() if name not in TIMES} for one in logged]
 
 
 def report(name: str, asked: Asked, folders: Sequence[Path], data: Path) -> None:
