@@ -37,7 +37,9 @@ SAMPLES = 10  # translations that are printed as they are
 FLICKR_2017 = ("multi30k/test_2017_flickr.{source}.gz", "multi30k/test_2017_flickr.{target}.gz")
 # Pairs of the data curves, which nungil/text/outlook.py quotes; the whole corpus is a run of its own.
 SIZES = {"pydocs-en-ko": (1_000, 5_000, 10_000, 20_000), "multi30k-en-de": (1_000, 5_000, 10_000)}
-SHORTER = ("--steps", "16000")  # two thirds of what is worked out for so many paragraphs: an hour, not more
+# Updates of the Python documentation, fewer than are worked out for so many paragraphs: an hour or so, not two.
+SHORTER = {10_000: "8000", 20_000: "10000"}
+ALL = ("--steps", "16000")
 TIMES = ("seconds", "per_second")
 COMPARED = 5_000  # pairs of the runs that compare tokenizer units; the default is among the curves
 UNITS = {
@@ -74,11 +76,11 @@ def runs() -> dict[str, Asked]:
                 found[f"{name}-2"] = Asked("multi30k", ("--model", model, *ways, "--seed", "2"), second)
                 found[f"{name}-both"] = Asked("multi30k", second=second, together=(name, f"{name}-2"))
     for corpus in ("pydocs", "bible"):
-        found[f"{corpus}-en-ko"] = Asked(corpus, SHORTER)
-        found[f"{corpus}-ko-en"] = Asked(corpus, ("--from", "ko", "--to", "en", *SHORTER))
+        found[f"{corpus}-en-ko"] = Asked(corpus, ALL)
+        found[f"{corpus}-ko-en"] = Asked(corpus, ("--from", "ko", "--to", "en", *ALL))
     for curve, sizes in SIZES.items():
         for size in sizes:
-            steps = SHORTER if curve == "pydocs-en-ko" and size > COMPARED else ()
+            steps = ("--steps", SHORTER[size]) if curve == "pydocs-en-ko" and size in SHORTER else ()
             found[f"{curve}-{size}"] = Asked(curve.partition("-")[0], ("--set", f"data.train_size={size}", *steps))
     for name, settings in UNITS.items():
         given = tuple(part for setting in settings for part in ("--set", setting))
