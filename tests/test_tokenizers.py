@@ -157,7 +157,10 @@ def test_a_tokenizer_travels_to_another_process():
 
 def test_both_sides_share_one_where_the_letters_are_the_same():
     assert same_letters(["a house"], ["ein Haus, schön"])
-    assert not same_letters(["I like snow"], ["나는 눈을 좋아한다 OK"])
+    english, korean = ["I like snow"], ["나는 눈을 정말로 좋아한다: snow, eskil"]
+    assert not same_letters(english, ["나는 눈을 좋아한다 OK"])
+    assert not same_letters(english, korean)
+    assert not same_letters(korean, english)  # whatever is the source
     assert not train_tokenizers(sample(ENGLISH), sample(KOREAN), TokenizerSettings(size=600)).joint
     assert train_tokenizers(sample(ENGLISH), sample(ENGLISH[::-1]), TokenizerSettings(unit="bpe", size=400)).joint
 

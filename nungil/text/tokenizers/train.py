@@ -95,11 +95,19 @@ def fitting_size(texts: int, sizes: Sequence[tuple[int, int]] = SIZES) -> int:
     return next((size for most, size in sizes if texts <= most), LARGEST)
 
 
-def same_letters(source: Iterable[str], target: Iterable[str]) -> bool:
-    """Whether most letters of the target are letters of the source too (German and English: yes; Korean: no)."""
-    known = set().union(*(set(text.casefold()) for text in islice(source, LOOKED_AT)))
+def same_letters(source: Sequence[str], target: Sequence[str]) -> bool:
+    """Whether most letters of each side are letters of the other too (German and English: yes).
+
+    Of one side alone it says little: all letters of English stand somewhere in Korean documents.
+    """
+    return _mostly_known(source, target) and _mostly_known(target, source)
+
+
+def _mostly_known(texts: Iterable[str], other: Iterable[str]) -> bool:
+    """Whether most letters of the texts occur in the other ones."""
+    known = set().union(*(set(text.casefold()) for text in islice(other, LOOKED_AT)))
     shared = letters = 0
-    for text in islice(target, LOOKED_AT):
+    for text in islice(texts, LOOKED_AT):
         found = [letter for letter in text.casefold() if letter.isalpha()]
         letters += len(found)
         shared += sum(letter in known for letter in found)
