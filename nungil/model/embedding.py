@@ -12,12 +12,17 @@ from nungil.attention.dropout import Dropout
 
 
 class Embedding(nn.Module):
-    """A vector per token, with dropout. A Transformer multiplies it by √E (Vaswani 2017, section 3.4)."""
+    """A vector per token, with dropout. A Transformer multiplies it by √E (Vaswani 2017, section 3.4).
 
-    def __init__(self, vocabulary: int, width: int, dropout: float = 0.0, scaled: bool = False) -> None:
+    Its numbers begin with a standard deviation of `spread`, by default 1/√E: as a vocabulary's matrix wants them.
+    """
+
+    def __init__(
+        self, vocabulary: int, width: int, dropout: float = 0.0, scaled: bool = False, spread: float | None = None
+    ) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, width)
-        nn.init.normal_(self.table.weight, std=width**-0.5)
+        nn.init.normal_(self.table.weight, std=width**-0.5 if spread is None else spread)
         self.scale = math.sqrt(width) if scaled else 1.0
         self.dropout = Dropout(dropout)
 

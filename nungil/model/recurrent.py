@@ -80,9 +80,13 @@ class RecurrentTranslator(nn.Module):
     def __init__(self, settings: RecurrentSettings, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.settings = settings
-        self.source_embedding = Embedding(vocabulary.source, settings.embedding, settings.dropout)
-        self.target_embedding = Embedding(vocabulary.target, settings.embedding, settings.dropout)
-        self.encoder = RecurrentEncoder(settings.embedding, _encoder_settings(settings))
+        # Gates learn far sooner from numbers of about 1 (docs/results.md); where the target's are the vocabulary's
+        # matrix too, which wants 1/√E, they begin between the two.
+        width = settings.embedding
+        spread = width**-0.25 if settings.tied else 1.0
+        self.source_embedding = Embedding(vocabulary.source, width, settings.dropout, spread=1.0)
+        self.target_embedding = Embedding(vocabulary.target, width, settings.dropout, spread=spread)
+        self.encoder = RecurrentEncoder(width, _encoder_settings(settings))
         self.bridge = Bridge(settings)
         self.decoder = _build_decoder(settings)
         self.output = nn.Linear(self.decoder.feature_size, vocabulary.target)
