@@ -38,7 +38,7 @@ FLICKR_2017 = ("multi30k/test_2017_flickr.{source}.gz", "multi30k/test_2017_flic
 # Pairs of the data curves, which nungil/text/outlook.py quotes; the whole corpus is a run of its own.
 SIZES = {"pydocs-en-ko": (1_000, 5_000, 10_000, 20_000), "multi30k-en-de": (1_000, 5_000, 10_000)}
 # Updates of the Python documentation, fewer than are worked out for so many paragraphs: an hour or so, not two.
-SHORTER = {10_000: "8000", 20_000: "10000"}
+SHORTER = {10_000: "6000", 20_000: "8000"}
 ALL = ("--steps", "16000")
 TIMES = ("seconds", "per_second")
 COMPARED = 5_000  # pairs of the runs that compare tokenizer units; the default is among the curves
@@ -77,7 +77,7 @@ def runs() -> dict[str, Asked]:
                 found[f"{name}-both"] = Asked("multi30k", second=second, together=(name, f"{name}-2"))
     for corpus in ("pydocs", "bible"):
         found[f"{corpus}-en-ko"] = Asked(corpus, ALL)
-        found[f"{corpus}-ko-en"] = Asked(corpus, ("--from", "ko", "--to", "en", *ALL))
+        found[f"{corpus}-ko-en"] = Asked(corpus, ("--from", "ko", "--to", "en", "--steps", "12000"))
     for curve, sizes in SIZES.items():
         for size in sizes:
             steps = ("--steps", SHORTER[size]) if curve == "pydocs-en-ko" and size in SHORTER else ()
