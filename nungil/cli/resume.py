@@ -15,7 +15,11 @@ def resume(
         int | None, typer.Option(metavar="N", min=1, help="Processes from now on; needs --accept-changes.")
     ] = None,
     accept_changes: Annotated[
-        bool, typer.Option("--accept-changes", help="Go on even if the data or the number of processes is another.")
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Go on even if the data, settings of training or the number of processes are others.",
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
 ) -> None:

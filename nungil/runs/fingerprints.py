@@ -9,12 +9,15 @@ import torch
 
 from nungil.model.folder import ModelConfig
 from nungil.runs.prepare import Prepared
+from nungil.runs.recipe import Recipe
+from nungil.training.settings import TrainingSettings
 
 Fingerprints = dict[str, Any]
+FREE = {"checkpoint_minutes", "log_every", "processes", "tensorboard"}  # settings that make no other model
 OF_DATA = ("training data", "validation data", "text of the validation set", "text of the test set", "vocabulary")
 
 
-def fingerprints(prepared: Prepared, config: ModelConfig, processes: int) -> Fingerprints:
+def fingerprints(prepared: Prepared, config: ModelConfig, recipe: Recipe, processes: int) -> Fingerprints:
     """Of this run, as it is now."""
     return {
         "training data": prepared.train.fingerprint,
@@ -22,6 +25,7 @@ def fingerprints(prepared: Prepared, config: ModelConfig, processes: int) -> Fin
         "text of the validation set": _hash_of(prepared.valid_records),
         "text of the test set": _hash_of(prepared.test_records),
         "vocabulary": hashlib.sha256(" ".join(sorted(config.files.values())).encode()).hexdigest(),
+        "settings": {"seed": recipe.seed, **_flat(recipe.training)},
         "processes": processes,
         "torch": str(torch.__version__),
     }
@@ -33,6 +37,12 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     What an older version has not noted down cannot be compared.
     """
     found = [f"the {name} was changed" for name in OF_DATA if name in before and before[name] != now[name]]
+    earlier = before.get("settings", {})
+    found += [
+        f"{name} was {json.dumps(earlier[name])} and is {json.dumps(value)}"
+        for name, value in now["settings"].items()
+        if name in earlier and earlier[name] != value
+    ]
     if before.get("processes") != now["processes"]:
         found.append(f"it was trained by {_count(before.get('processes', 1))}, and now by {_count(now['processes'])}")
     return found
@@ -43,6 +53,15 @@ def other_torch(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None
     if before.get("torch") == now["torch"]:
         return None
     return f"torch was {before.get('torch')} and is {now['torch']}: the result may differ in its last digits."
+
+
+def _flat(training: TrainingSettings) -> dict[str, Any]:
+    """`training.schedule.rate` and so on, as --set names them."""
+    found: dict[str, Any] = {}
+    for name, value in training.model_dump(mode="json", exclude=FREE).items():
+        inner = value if isinstance(value, dict) else {"": value}
+        found |= {f"training.{name}.{key}".rstrip("."): one for key, one in inner.items()}
+    return found
 
 
 def _hash_of(records: Iterable[tuple[Any, ...]]) -> str:

@@ -320,7 +320,7 @@ class Session:
 
     @cached_property
     def _fingerprints(self) -> Fingerprints:
-        return fingerprints(self.prepared, self.work.loaded.config, self.ranks.world)
+        return fingerprints(self.prepared, self.work.loaded.config, self.recipe, self.ranks.world)
 
     def _validation(self, shown: int = 0) -> Validation:
         return self.work.validate(
