@@ -293,6 +293,24 @@ def test_a_full_disk_is_said_whoever_prints(arguments):
     assert found == (5, "", "nungil: the output could not be written: No space left on device\n")
 
 
+def test_talk_that_nobody_hears_changes_nothing_else():
+    for redirection in ("2>/dev/full", "2>&-"):
+        assert run_redirected(redirection, "look", "no-such-folder", "I like snow") == (2, "", ""), redirection
+        told = run_redirected(redirection, "data", "snow", "--pairs", "5", "--seed", "3", "--lengths", "3:6")
+        assert (told.returncode, told.stdout.count("\n")) == (0, 5), redirection
+
+
+def test_a_run_goes_on_when_its_log_is_full(tmp_path):
+    pairs, out = tmp_path / "pairs.tsv", tmp_path / "run"
+    pairs.write_text(run("data", "snow", "--pairs", "200", "--seed", "3", "--lengths", "3:6").stdout)
+    sizes = [f"--set=model.{name}=16" for name in ("embedding", "width")]
+    found = run_redirected(
+        "2>/dev/full", "train", "--train", str(pairs), "--out", str(out), "--model", "luong", "--steps", "2", *sizes
+    )
+    assert found.returncode == 0
+    assert (out / "result.json").is_file()
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_is_taken_half_is_not_lost_in_silence(tmp_path, unbuffered):
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}

@@ -1,6 +1,5 @@
 """`nungil`: every verb, and the one place where errors become sentences and exit codes."""
 
-import io
 import os
 import sys
 from typing import Annotated
@@ -26,7 +25,7 @@ from nungil.cli import (
     translate,
 )
 from nungil.cli.sections import Sectioned
-from nungil.cli.talk import guarded_output
+from nungil.cli.talk import guarded_output, guarded_talk
 from nungil.errors import LostError, NungilError, ProcessError
 
 HELP = """Train attention models, run them, and see exactly where they look.
@@ -82,8 +81,11 @@ def _options(
 def main() -> None:
     """Run a command. What a user can cause ends in one line and an exit code; a traceback needs --debug."""
     _open_what_is_closed()
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="backslashreplace")
+    with guarded_talk():
+        _run()
+
+
+def _run() -> None:
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:

@@ -40,14 +40,55 @@ class Output(io.TextIOWrapper):
         try:
             yield
         except BrokenPipeError:
-            self._throw_the_rest_away()
+            _throw_the_rest_away(self)
             sys.exit(0)
         except OSError as error:
-            self._throw_the_rest_away()
+            _throw_the_rest_away(self)
             raise ResourceError(f"the output could not be written: {error.strerror}") from None
 
-    def _throw_the_rest_away(self) -> None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # or Python complains when it closes stdout
+
+class Talk(io.TextIOWrapper):
+    """Standard error. Where nobody hears it any more, on a full disk or a terminal that has gone, work goes on."""
+
+    def write(self, text: str) -> int:
+        """Into the buffer, and out of it at the end of a line."""
+        with self._going_on():
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Out of the buffer."""
+        with self._going_on():
+            super().flush()
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            _throw_the_rest_away(self)
+
+
+def _throw_the_rest_away(stream: io.TextIOWrapper) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())  # or Python complains when it closes the stream
+    os.close(nowhere)
+
+
+@contextmanager
+def guarded_talk() -> Iterator[None]:
+    """Standard error is a `Talk` in here."""
+    plain = sys.stderr
+    if not isinstance(plain, io.TextIOWrapper):
+        yield
+        return
+    guarded = sys.stderr = Talk(plain.buffer, plain.encoding, "backslashreplace", line_buffering=True)
+    try:
+        yield
+    finally:
+        guarded.flush()
+        sys.stderr = plain
+        guarded.detach()
 
 
 @contextmanager
