@@ -159,6 +159,19 @@ def test_the_card_tells_what_it_is_how_good_and_how_to_use_it(translator):
     assert "- Its validation set is small" in card
 
 
+@pytest.mark.parametrize("name", ["translator", "classifier"])
+def test_what_a_run_keeps_to_be_scored_on_is_data_like_any_other(name, request):
+    folder = str(request.getfixturevalue(name)[0])
+    for kept in ("test", "validation"):
+        found = invoke("score", folder, "--data", f"{folder}/data/{kept}.jsonl", "--json")
+        assert found.returncode == 0, found.stderr
+        told = json.loads(found.stdout)
+        assert told["sentences" if name == "translator" else "texts"] > 0
+        if kept == "test":
+            by_itself = json.loads(invoke("score", folder, "--json").stdout)
+            assert told["scores"] == by_itself["scores"]
+
+
 def test_decisions_and_progress_are_talk_and_nothing_is_data(translator):
     out, found = translator
     assert found.stdout == ""

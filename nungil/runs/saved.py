@@ -28,7 +28,7 @@ def save_prepared(prepared: Prepared, folder: Path) -> None:
     """Write everything but the stores and the tokenizers, which have files of their own."""
     for name, records in (("validation", prepared.valid_records), ("test", prepared.test_records)):
         with whole_file(folder / f"{name}.jsonl") as file:
-            file.writelines(json.dumps(record[:4], ensure_ascii=False) + "\n" for record in records)
+            file.writelines(json.dumps(_keyed(record), ensure_ascii=False) + "\n" for record in records)
     plain = {
         "task": prepared.task,
         "languages": list(prepared.languages),
@@ -64,10 +64,16 @@ def load_prepared(folder: Path, tokenizers: Tokenizers) -> Prepared:
         raise CheckpointError(f"{folder}: the data of this run cannot be read: {error}") from None
 
 
+def _keyed(record: Pair | Labelled) -> dict[str, str | int]:
+    """As an object, so that it is also what `--data` of other commands takes."""
+    return {key: value for key, value in record._asdict().items() if key != "withheld"}
+
+
 def read_records(path: Path, task: Task) -> Any:
-    """The records of one file, as pairs or as labelled texts."""
+    """The records of one file, as pairs or as labelled texts; each an object, or a list as earlier versions wrote."""
     kind = Pair if task == "translate" else Labelled
-    return [kind(*parse_json(line, str(path))) for line in _lines(read_text(path))]
+    found = (parse_json(line, str(path)) for line in _lines(read_text(path)))
+    return [kind(**one) if isinstance(one, dict) else kind(*one) for one in found]
 
 
 def _lines(text: str) -> Iterable[str]:
