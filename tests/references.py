@@ -123,8 +123,10 @@ def look(score: dict, weights: Weights, query: Tensor, keys: Tensor, step: int, 
     return found
 
 
-def embed(weights: Weights, side: str, ids: list[int]) -> list[Tensor]:
-    return [weights[f"{side}.table.weight"][number] for number in ids]
+def embed(weights: Weights, side: str, ids: list[int], scaled: bool = False) -> list[Tensor]:
+    """Rows of the table, times √M where they are scaled."""
+    rows = [weights[f"{side}.table.weight"][number] for number in ids]
+    return [row * math.sqrt(len(row)) for row in rows] if scaled else rows
 
 
 def recurrent(
@@ -133,7 +135,9 @@ def recurrent(
     """Logits (T, V) and weights (T, S) of a recurrent translator. `chosen` has the settings, every one of them."""
     kind, decoder = chosen["cell"], chosen["decoder"]
     encoder = under(weights, "encoder")
-    keys, lasts, cells = encode(kind, embed(weights, "source_embedding", source), encoder, chosen["bidirectional"])
+    scaled = chosen["scale_embedding"]
+    embedded = embed(weights, "source_embedding", source, scaled)
+    keys, lasts, cells = encode(kind, embedded, encoder, chosen["bidirectional"])
     depth = chosen["decoder_layers"]
     h = list(torch.tanh(linear(weights, "bridge.hidden", lasts[-1])).chunk(depth))
     c = list(torch.tanh(linear(weights, "bridge.memory", cells[-1])).chunk(depth)) if kind == "lstm" else [None] * depth
@@ -142,7 +146,7 @@ def recurrent(
     if chosen["input_feeding"]:
         fed = torch.zeros(weights["output.weight"].shape[1], dtype=keys.dtype)
     logits, looks = [], []
-    for step, word in enumerate(embed(weights, "target_embedding", target)):
+    for step, word in enumerate(embed(weights, "target_embedding", target, scaled)):
         if decoder == "bahdanau":  # c from the previous state; it enters the recurrence
             alpha = change(look(chosen["score"], score, h[-1], keys, step, before))
             x = torch.cat([word, alpha @ keys])
@@ -301,7 +305,8 @@ def classifier(weights: Weights, chosen: dict, ids: list[int], change: Change = 
 
 def _classifier_states(weights: Weights, chosen: dict, ids: list[int], change: Change) -> tuple[Tensor, Tensor]:
     """The states of one text, and the one that asks as the last: where there is none, the mean."""
-    embedded, encoder = embed(weights, "embedding", ids), under(weights, "encoder")
+    scaled = chosen["scale_embedding"] and chosen["encoder"] != "transformer"  # which is scaled where it is placed
+    embedded, encoder = embed(weights, "embedding", ids, scaled), under(weights, "encoder")
     if chosen["encoder"] in ("lstm", "gru", "rnn"):
         states, lasts, _ = encode(chosen["encoder"], embedded, encoder, chosen["bidirectional"])
         return states, lasts[-1]

@@ -86,7 +86,7 @@ TRANSLATORS = {
     "plain": lambda: recurrent(decoder="plain", decoder_layers=2),
     "luong": lambda: recurrent(cell="gru"),
     "luong, fed": lambda: recurrent(input_feeding=True),
-    "luong, direct": lambda: recurrent(output="direct", score={"name": "dot"}, cell="rnn"),
+    "luong, direct": lambda: recurrent(output="direct", score={"name": "dot"}, cell="rnn", scale_embedding=False),
     "luong, coverage": lambda: recurrent(score={"name": "coverage", "size": A}),
     "luong, local-m": lambda: recurrent(score={"window": "local-m", "reach": 1}),
     "luong, local-p": lambda: recurrent(score={"window": "local-p", "reach": 2}),
@@ -100,7 +100,7 @@ TRANSLATORS = {
 CLASSIFIERS = {
     "post 001": lambda: classifier(),
     "post 001, local-p": lambda: classifier(score={"window": "local-p", "reach": 2}),
-    "GRU, learned query": lambda: classifier(encoder="gru", query="learned", layers=2),
+    "GRU, learned query": lambda: classifier(encoder="gru", query="learned", layers=2, scale_embedding=False),
     "RNN, last": lambda: classifier(encoder="rnn", pooling="last", bidirectional=False),
     "LSTM, max": lambda: classifier(pooling="max", ngrams={"longest": 2, "buckets": 31}),
     "transformer": lambda: classifier(encoder="transformer", layers=2),

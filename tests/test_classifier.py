@@ -10,6 +10,7 @@ from small_models import (
     SOURCE,
     A,
     B,
+    E,
     S,
     W,
     classifier,
@@ -74,7 +75,7 @@ def test_post_001_by_hand():
     found, (source, keep) = weights_of(model), source_batch()
     logits, weights, *_ = model(source, keep)
     for row, words in enumerate(sentences(source, keep)):
-        inputs = [found["embedding.table.weight"][word] for word in words]
+        inputs = [found["embedding.table.weight"][word] * E**0.5 for word in words]
         layer = references.under(found, "encoder.layers.0")
         forward, last_forward, _ = references.read("lstm", inputs, layer, "l0")
         backward, last_backward, _ = references.read("lstm", inputs[::-1], layer, "l0_reverse")

@@ -67,6 +67,23 @@ def test_a_model_comes_back_as_it_was(tmp_path, make):
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == []
 
 
+@pytest.mark.parametrize(
+    ("make", "table"),
+    [(translator_folder, "source_embedding"), (classifier_folder, "embedding")],
+    ids=["luong", "classifier"],
+)
+def test_models_of_before_embeddings_were_scaled_read_them_as_they_did(make, table, tmp_path):
+    folder = make(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    ids = torch.tensor([[5, 4]])
+    for said, times in ((True, config["model"]["embedding"] ** 0.5), (False, 1.0), (None, 1.0)):
+        config["model"].pop("scale_embedding", None)
+        config["model"] |= {} if said is None else {"scale_embedding": said}
+        (folder / "config.json").write_text(json.dumps(config))
+        embedding = getattr(load_model(folder).model, table)
+        assert torch.allclose(embedding(ids), times * embedding.table.weight[ids]), said
+
+
 def test_a_link_that_stays_in_the_folder_is_followed(folder):
     (folder / "model.safetensors").rename(folder / "best.safetensors")
     (folder / "model.safetensors").symlink_to("best.safetensors")

@@ -176,7 +176,7 @@ def test_integrated_gradients_sum_to_the_change_in_output(make):
 
 def test_the_integral_is_that_of_many_small_steps():
     example = example_of(recurrent(decoder="plain"))
-    fine, coarse = felt.integrated(example, 64), felt.integrated(example, 8)
+    fine, coarse = felt.integrated(example, 64), felt.integrated(example, 32)
     assert torch.allclose(fine, coarse, atol=1e-6)
     by_midpoints = torch.zeros_like(fine)
     vectors = example.embedded().detach()
@@ -188,7 +188,9 @@ def test_the_integral_is_that_of_many_small_steps():
 
 def of_two_words():
     """Words (1, 2) and (4, 2), whose mean (2.5, 2) is the score of either class: p₁ = 1 / (1 + √e)."""
-    settings = ClassifierSettings(encoder="none", embedding=2, dense=2, pooling="mean", dropout=0.0)
+    settings = ClassifierSettings(
+        encoder="none", embedding=2, scale_embedding=False, dense=2, pooling="mean", dropout=0.0
+    )
     model = build_classifier(settings, 7, 2).double()
     with torch.no_grad():
         model.embedding.table.weight[5:7] = torch.tensor([[1.0, 2.0], [4.0, 2.0]])

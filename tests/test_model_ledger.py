@@ -163,8 +163,10 @@ TINY = {
 
 
 def tiny():
-    chosen = {"cell": "rnn", "embedding": 1, "width": 1, "bidirectional": False, "output": "direct"}
-    settings = RecurrentSettings.model_validate({**chosen, "score": {"name": "dot"}, "dropout": 0.0})
+    chosen = {"cell": "rnn", "embedding": 1, "scale_embedding": False, "width": 1, "bidirectional": False}
+    settings = RecurrentSettings.model_validate(
+        {**chosen, "output": "direct", "score": {"name": "dot"}, "dropout": 0.0}
+    )
     model = RecurrentTranslator(settings, Vocabulary(source=6, target=6))
     own = dict(model.named_parameters())
     assert own.keys() == TINY.keys()
@@ -404,8 +406,10 @@ def test_a_step_on_the_command_line(folder):
         "Step 2 of 4: after «나는» comes «눈을»\nI like snow → 나는 눈을 좋아한다\n\n1. The source"
     )
     assert found.stderr == (f"Next: nungil explain {folder} 'I like snow' --step 3 --target '나는 눈을 좋아한다'\n")
-    korean = invoke("explain", str(folder), "I like snow", "--step", "2", "--lang", "ko")
-    assert korean.stderr == f"Next: nungil explain {folder} 'I like snow' --step 3 --lang ko\n"
+    asked = ("I like snow", "--step", "2", "--target", "나는 눈을 좋아한다", "--lang", "ko")
+    korean = invoke("explain", str(folder), *asked)
+    goes_on = f"nungil explain {folder} 'I like snow' --step 3 --target '나는 눈을 좋아한다' --lang ko"
+    assert korean.stderr == f"Next: {goes_on}\n"
     plain = json.loads(invoke("explain", str(folder), "I like snow", "--json").stdout)
     assert plain["residual"] < ROUNDED
     assert plain["numbers"]["text"] == "I like snow"

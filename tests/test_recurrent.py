@@ -21,8 +21,6 @@ from small_models import (
 from nungil.model.cells import CellState, Layers
 from nungil.model.embedding import Embedding
 from nungil.model.encoders import RecurrentEncoder, RecurrentEncoderSettings
-from nungil.model.recurrent import RecurrentSettings, RecurrentTranslator
-from nungil.model.vocabulary import Vocabulary
 
 EXACT = 1e-12
 UNIDIRECTIONAL = {"bidirectional": False, "width": 9}
@@ -52,6 +50,7 @@ ARCHITECTURES = {
     "plain, LSTM": {"decoder": "plain", "encoder_layers": 2, "decoder_layers": 3},
     "plain, GRU": {"decoder": "plain", "cell": "gru", **UNIDIRECTIONAL},
     "plain, RNN": {"decoder": "plain", "cell": "rnn", "decoder_layers": 2, "tie": False},
+    "luong, embeddings read as they are": {"scale_embedding": False},
 }
 each = pytest.mark.parametrize("chosen", ARCHITECTURES.values(), ids=list(ARCHITECTURES))
 
@@ -133,20 +132,15 @@ def test_recurrent_matrices_begin_orthogonal_gate_by_gate():
         assert torch.allclose(gate @ gate.T, torch.eye(W), atol=1e-5)
 
 
-def test_a_transformer_reads_numbers_of_about_one():
+def test_whoever_reads_embeddings_gets_numbers_of_about_one():
     torch.manual_seed(3)
-    embedding = Embedding(4_001, 16, scaled=True)
-    assert float(embedding(torch.arange(4_001)[None]).detach().std()) == pytest.approx(1, rel=0.02)
-    assert float(embedding.table.weight.detach().std()) == pytest.approx(0.25, rel=0.02)
-
-
-def test_recurrent_layers_read_numbers_of_about_one_or_smaller_where_they_are_the_vocabulary_too():
-    settings = {"embedding": 16, "width": 4, "dropout": 0.0}
-    vocabulary = Vocabulary(source=4_001, target=4_003)
-    for tie, size in ((True, 0.5), (False, 1.0)):
-        model = RecurrentTranslator(RecurrentSettings(tie=tie, **settings), vocabulary)
-        assert float(model.source_embedding.table.weight.detach().std()) == pytest.approx(1, rel=0.02)
-        assert float(model.target_embedding.table.weight.detach().std()) == pytest.approx(size, rel=0.02)
+    embedding, every = Embedding(4_001, 16), torch.arange(4_001)[None]
+    read = embedding(every).detach()
+    assert float(read.std()) == pytest.approx(1, rel=0.02)
+    assert torch.equal(embedding.every(), read[0])
+    assert torch.equal(read[0], 4 * embedding.table.weight.detach())
+    plain = Embedding(4_001, 16, scaled=False)
+    assert torch.equal(plain(every)[0], plain.table.weight)
 
 
 def test_the_vocabulary_is_the_target_embedding_where_it_is_tied():

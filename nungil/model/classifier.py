@@ -38,6 +38,9 @@ class ClassifierSettings(Settings):
     kind: Literal["classifier"] = "classifier"
     encoder: EncoderName = Field("lstm", description="lstm, gru, rnn, transformer, or none (embeddings alone).")
     embedding: int = Field(128, ge=1, le=8_192, description="Width of an embedding; a Transformer's is its width.")
+    scale_embedding: bool = Field(
+        True, description="Embeddings are multiplied by √embedding when they are read; a Transformer's always are."
+    )
     width: int = Field(128, ge=1, le=8_192, description="Width of a state; two directions have half of it each.")
     layers: int = Field(1, ge=1, le=64, description="Layers of the encoder.")
     bidirectional: bool = Field(True, description="Recurrent encoders read from both ends.")
@@ -74,6 +77,11 @@ class ClassifierSettings(Settings):
     def asked_by(self) -> Query:
         """What asks, worked out."""
         return self.query or ("learned" if self.encoder in ("transformer", "none") else "last")
+
+    @property
+    def scales(self) -> bool:
+        """Whether embeddings are multiplied when they are read, worked out."""
+        return self.scale_embedding or self.encoder == "transformer"
 
 
 class Pooled(NamedTuple):
@@ -124,7 +132,7 @@ class AttentionClassifier(nn.Module):
         super().__init__()
         self.settings = settings
         width = settings.width if settings.encoder == "transformer" else settings.embedding
-        self.embedding = Embedding(vocabulary, width, settings.dropout, scaled=settings.encoder == "transformer")
+        self.embedding = Embedding(vocabulary, width, settings.dropout, settings.scales)
         self.encoder = _build_encoder(settings)
         self.pooling = (
             AttentionPooling(self.encoder.width, settings.score, settings.asked_by)

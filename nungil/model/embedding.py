@@ -8,21 +8,20 @@ from torch import Tensor, nn
 
 from nungil.attention.dropout import Dropout
 
-# Sizes   B batch   S steps   E width of an embedding
+# Sizes   B batch   S steps   V vocabulary   E width of an embedding
 
 
 class Embedding(nn.Module):
-    """A vector per token, with dropout. A Transformer multiplies it by √E (Vaswani 2017, section 3.4).
+    """A vector per token, with dropout; it is multiplied by √E when it is read (Vaswani 2017, section 3.4).
 
-    Its numbers begin with a standard deviation of `spread`, by default 1/√E: as a vocabulary's matrix wants them.
+    So it may begin small, as a vocabulary's matrix wants it that shares its numbers, and whoever reads it gets numbers
+    of about 1. Recurrent layers learn far sooner from them too (docs/results.md).
     """
 
-    def __init__(
-        self, vocabulary: int, width: int, dropout: float = 0.0, scaled: bool = False, spread: float | None = None
-    ) -> None:
+    def __init__(self, vocabulary: int, width: int, dropout: float = 0.0, scaled: bool = True) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, width)
-        nn.init.normal_(self.table.weight, std=width**-0.5 if spread is None else spread)
+        nn.init.normal_(self.table.weight, std=width**-0.5)
         self.scale = math.sqrt(width) if scaled else 1.0
         self.dropout = Dropout(dropout)
 
@@ -33,9 +32,15 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Int[Tensor, "B S"]) -> Float[Tensor, "B S E"]:
         """The vectors of some tokens."""
-        vectors: Tensor = self.table(ids)
-        dropped: Tensor = self.dropout(vectors if self.scale == 1.0 else vectors * self.scale)
-        return dropped
+        vectors: Tensor = self.dropout(self._as_read(self.table(ids)))
+        return vectors
+
+    def every(self) -> Float[Tensor, "V E"]:
+        """The vectors of all tokens, as they are read; nothing is learned through them."""
+        return self._as_read(self.table.weight.detach())
+
+    def _as_read(self, vectors: Tensor) -> Tensor:
+        return vectors if self.scale == 1.0 else vectors * self.scale
 
 
 def sinusoids(first: int, count: int, width: int, like: Tensor) -> Float[Tensor, "S E"]:

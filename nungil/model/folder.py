@@ -140,7 +140,7 @@ def read_config(folder: Path) -> ModelConfig:
     try:
         plain = parse_json(path.read_text(encoding="utf-8"), str(path))
         _refuse_foreign(folder, plain)
-        return build_settings(plain, ModelConfig, str(path))
+        return build_settings(_as_it_was(plain), ModelConfig, str(path))
     except ConfigError as error:
         raise CheckpointError(f"refused: {error}") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -157,6 +157,15 @@ def _refuse_foreign(folder: Path, plain: Any) -> None:
     elif "model_type" in plain or "architectures" in plain:
         what = "a model for Hugging Face's transformers; nungil runs what `nungil train` leaves"
     raise CheckpointError(f"{folder}: not a nungil model folder: {what}")
+
+
+def _as_it_was(plain: Any) -> Any:
+    """What configs of earlier versions do not say: that recurrent models and classifiers read embeddings unscaled."""
+    if not isinstance(plain, dict) or not isinstance(plain.get("model"), dict):
+        return plain
+    if plain["model"].get("kind") not in ("recurrent", "classifier"):
+        return plain
+    return {**plain, "model": {"scale_embedding": False, **plain["model"]}}
 
 
 def read_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:

@@ -36,6 +36,7 @@ class RecurrentSettings(Settings):
     kind: Literal["recurrent"] = "recurrent"
     cell: Cell = Field("lstm", description="lstm, gru or rnn.")
     embedding: int = Field(256, ge=1, le=8_192, description="Width of an embedding.")
+    scale_embedding: bool = Field(True, description="Embeddings are multiplied by √embedding when they are read.")
     width: int = Field(512, ge=1, le=8_192, description="Width of a state, of encoder and decoder.")
     encoder_layers: int = Field(1, ge=1, le=32, description="Layers of the encoder.")
     decoder_layers: int = Field(1, ge=1, le=32, description="Layers of the decoder.")
@@ -80,12 +81,9 @@ class RecurrentTranslator(nn.Module):
     def __init__(self, settings: RecurrentSettings, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.settings = settings
-        # Gates learn far sooner from numbers of about 1 (docs/results.md); where the target's are the vocabulary's
-        # matrix too, which wants 1/√E, they begin between the two.
-        width = settings.embedding
-        spread = width**-0.25 if settings.tied else 1.0
-        self.source_embedding = Embedding(vocabulary.source, width, settings.dropout, spread=1.0)
-        self.target_embedding = Embedding(vocabulary.target, width, settings.dropout, spread=spread)
+        width, scaled = settings.embedding, settings.scale_embedding
+        self.source_embedding = Embedding(vocabulary.source, width, settings.dropout, scaled)
+        self.target_embedding = Embedding(vocabulary.target, width, settings.dropout, scaled)
         self.encoder = RecurrentEncoder(width, _encoder_settings(settings))
         self.bridge = Bridge(settings)
         self.decoder = _build_decoder(settings)

@@ -77,13 +77,13 @@ class TransformerTranslator(nn.Module):
         super().__init__()
         self.settings = settings
         width, dropout = settings.width, settings.dropout
-        self.source_embedding = Embedding(vocabulary.source, width, dropout, scaled=True)
+        self.source_embedding = Embedding(vocabulary.source, width, dropout)
         tie = settings.tie or ("all" if vocabulary.joint else "target")
         if tie == "all":
             _refuse_two_vocabularies(vocabulary)
             self.target_embedding = self.source_embedding
         else:
-            self.target_embedding = Embedding(vocabulary.target, width, dropout, scaled=True)
+            self.target_embedding = Embedding(vocabulary.target, width, dropout)
         self.encoder = TransformerEncoder(settings, settings.encoder_layers, settings.positions)
         self.blocks = nn.ModuleList(DecoderBlock(settings, layer) for layer in range(settings.decoder_layers))
         self.norm = nn.LayerNorm(width) if settings.norm == "pre" else nn.Identity()

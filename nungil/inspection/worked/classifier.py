@@ -10,7 +10,7 @@ from nungil.inspection.sheet import Sheet
 from nungil.inspection.worked.acts import act_of
 from nungil.inspection.worked.asked import Asked, Worked
 from nungil.inspection.worked.cells import NAMES, read
-from nungil.inspection.worked.parameters import Parameters
+from nungil.inspection.worked.parameters import Parameters, times
 from nungil.inspection.worked.transformer import Looks, embed, encode
 from nungil.model.blocks import BlockSettings
 from nungil.model.classifier import ClassifierSettings
@@ -46,15 +46,19 @@ def _read(
 ) -> tuple[Array, Array | None, Looks]:
     """A state for each token; the last one where the encoder ends in one; and where it looks."""
     sheet.open("encoder")
-    vectors, encoder = weights.rows("embedding.table.weight", asked.source), weights.under("encoder")
+    encoder = weights.under("encoder")
     if settings.encoder == "transformer":
-        embedded = embed(sheet, vectors, settings.positions == "sinusoidal", asked.axis)
+        embedded = embed(
+            sheet, weights.rows("embedding.table.weight", asked.source), settings.positions == "sinusoidal", asked.axis
+        )
         blocks = BlockSettings(width=settings.width, heads=settings.heads, norm=settings.norm)
         states, looks = encode(sheet, encoder, blocks, embedded, asked)
         return states, None, looks
+    vectors = weights.embedded("embedding", asked.source, settings.scales)
+    formula = f"E[token]{times(vectors, settings.scales)}"
     if settings.encoder == "none":
-        return sheet.write("hidden state", "h_s = E[token]", vectors, asked.axis), None, {}
-    sheet.write("embedding", "x = E[token]", vectors, asked.axis)
+        return sheet.write("hidden state", f"h_s = {formula}", vectors, asked.axis), None, {}
+    sheet.write("embedding", f"x = {formula}", vectors, asked.axis)
     both = settings.bidirectional
     found = read(settings.encoder, vectors, encoder, settings.layers, both)
     sheet.write("hidden state", f"h_s = {'[→; ←]' if both else NAMES[settings.encoder]}", found.states, asked.axis)

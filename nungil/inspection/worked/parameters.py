@@ -10,6 +10,11 @@ from nungil.inspection.ledger import Array
 from nungil.inspection.numbers import PLACES
 
 
+def times(vectors: Array, scaled: bool) -> str:
+    """`·√256`: by what an embedding was multiplied, as its formula says it."""
+    return f"·√{vectors.shape[-1]}" if scaled else ""
+
+
 class Parameters:
     """The weights of a model, or of one part of it. What is used is widened to double precision, once."""
 
@@ -35,6 +40,11 @@ class Parameters:
     def rows(self, name: str, numbers: Sequence[int]) -> Array:
         """Some rows of a matrix: a vocabulary may be large, and a sentence is not."""
         return np.asarray(self._arrays[self._prefix + name][list(numbers)], dtype=np.float64)
+
+    def embedded(self, name: str, numbers: Sequence[int], scaled: bool) -> Array:
+        """The embeddings of some tokens, as a model reads them."""
+        vectors = self.rows(f"{name}.table.weight", numbers)
+        return vectors * np.sqrt(vectors.shape[1]) if scaled else vectors
 
     def linear(self, name: str, vectors: Array) -> Array:
         """W x + b of one vector or of several; b where there is one."""

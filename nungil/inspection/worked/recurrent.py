@@ -11,7 +11,7 @@ from nungil.inspection.sheet import Sheet
 from nungil.inspection.worked.acts import act_of
 from nungil.inspection.worked.asked import Asked, Worked
 from nungil.inspection.worked.cells import NAMES, State, read, step_cell
-from nungil.inspection.worked.parameters import Parameters
+from nungil.inspection.worked.parameters import Parameters, times
 from nungil.model.recurrent import RecurrentSettings
 
 
@@ -39,7 +39,7 @@ def work_out(weights: Parameters, settings: RecurrentSettings, asked: Asked) -> 
     decoder = _Decoder(weights, settings, asked, keys)
     before = Before(cells, np.zeros(weights["output.weight"].shape[1]), np.zeros(len(keys)))
     rows = []
-    embedded = weights.rows("target_embedding.table.weight", asked.put_in)
+    embedded = weights.embedded("target_embedding", asked.put_in, settings.scale_embedding)
     for place, word in enumerate(embedded):
         here = sheet if place == asked.step - 1 else Sheet()
         stepped = decoder.step(here, word, before, place)
@@ -60,8 +60,8 @@ def _read(
 ) -> tuple[Array, tuple[State, ...]]:
     """The encoder's states, and the first states of the decoder's layers."""
     sheet.open("encoder")
-    embedded = weights.rows("source_embedding.table.weight", asked.source)
-    sheet.write("embedding", "x = E[token]", embedded, asked.axis)
+    embedded = weights.embedded("source_embedding", asked.source, settings.scale_embedding)
+    sheet.write("embedding", f"x = E[token]{times(embedded, settings.scale_embedding)}", embedded, asked.axis)
     layers, both = settings.encoder_layers, settings.bidirectional
     found = read(settings.cell, embedded, weights.under("encoder"), layers, both)
     sheet.write("hidden state", f"h_s = {'[→; ←]' if both else NAMES[settings.cell]}", found.states, asked.axis)
@@ -90,7 +90,8 @@ class _Decoder:
         """One word in, one feature out."""
         sheet.open("input")
         alone = self.settings.decoder != "bahdanau" and not self.settings.input_feeding  # else x has more in it
-        inputs = sheet.write("embedding", "x = y = E[word]" if alone else "y = E[word]", word)
+        formula = f"{'x = y' if alone else 'y'} = E[word]{times(word, self.settings.scale_embedding)}"
+        inputs = sheet.write("embedding", formula, word)
         if self.settings.decoder == "bahdanau":
             looked = self._look(sheet, "h_d₋₁", before.cells[-1].hidden, before, place)
             sheet.open("cell")

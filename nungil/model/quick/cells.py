@@ -50,7 +50,7 @@ class Words:
         self, layer: nn.RNNBase, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, lookup: bool
     ) -> None:
         weight = _part(layer, "weight_ih")[:, : embedding.shape[1]]
-        self.product, self.embedding = Product(weight, _part(layer, "bias_ih"), kind), embedding.detach()
+        self.product, self.embedding = Product(weight, _part(layer, "bias_ih"), kind), embedding
         self.table = self.product(self.embedding) if lookup else None
 
     def __call__(self, ids: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:

@@ -48,7 +48,7 @@ class QuickRecurrent:
     def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, lookup: bool = False) -> None:
         self.model, self.decoder = model, model.decoder
         self.short = kind is not None and lays_out(model.output.weight, torch.bfloat16)
-        self.layers = QuickLayers(model.decoder.layers, model.target_embedding.table.weight, kind, lookup)
+        self.layers = QuickLayers(model.decoder.layers, model.target_embedding.every(), kind, lookup)
         readout = getattr(model.decoder, "readout", None)
         combine = readout.combine if isinstance(readout, Readout) else None
         self.combine = None if combine is None else Product.of(combine, kind=kind)
