@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command import invoke
+from command import invoke, run
 from model_folders import CLASSIFIER, LUONG, TRANSFORMER, classifier_folder, translator_folder
 
 from nungil.errors import UsageError
@@ -61,6 +61,15 @@ def test_links_go_out_and_scores_are_told(folder, tmp_path):
     better = min(("output", "input"), key=lambda reading: scores[reading]["aer"])
     best = invoke("align", str(folder), write(tmp_path), "--reading", "best")
     assert best.stdout.splitlines() == load(folder).align(PAIRS, better)
+
+
+def test_pairs_may_come_from_standard_input(tmp_path):
+    folder, place = str(translator_folder(tmp_path / "model", LUONG)), write(tmp_path)
+    by_name = invoke("align", folder, place, "--json")
+    given = (tmp_path / "pairs.tsv").read_text()
+    assert run("align", folder, "-", "--json", input=given)[:2] == (0, by_name.stdout)
+    found = run("align", folder, "-", input="one column\n")
+    assert found.stderr == "nungil: standard input, line 1: source and target are needed, with a tab between them\n"
 
 
 def test_gold_may_stand_in_a_file_of_its_own(folder, tmp_path):

@@ -1,5 +1,6 @@
 """`nungil align`: which word of a translation comes from which word of its source, read from attention."""
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -33,7 +34,12 @@ class Rows(NamedTuple):
 
 def align(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
-    file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="source, target and perhaps gold links, by tabs.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PAIRS.tsv", help="source, target and perhaps gold links, by tabs; - is standard input."
+        ),
+    ],
     gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, a line for each pair.")] = None,
     reading: Annotated[
         Literal["output", "input", "best"],
@@ -58,6 +64,7 @@ def align(
 
     \b
     nungil align runs/demo pairs.tsv > links.txt
+    paste test.en test.ko | nungil align runs/demo -
     nungil align runs/demo gold.tsv --json
     nungil align runs/mine gold.tsv --heads --atlas heads.png
     """
@@ -70,7 +77,7 @@ def align(
     model = load(folder)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; only a translator links words")
-    _warn(model, file, rows)
+    _warn(model, _name(file), rows)
     if heads or atlas is not None:
         desk = _desk(model, rows)
         _tell_heads(desk, rows, as_json)
@@ -103,7 +110,7 @@ def _asked(rows: Rows, needing: dict[str, bool | Path | None]) -> Rows:
     return rows
 
 
-def _warn(model: "Translator", file: Path, rows: Rows) -> None:
+def _warn(model: "Translator", file: str, rows: Rows) -> None:
     """Say which sources are longer than the model reads: no link can lead to what is left out."""
     from nungil.pipeline.texts import encode
 
@@ -187,31 +194,39 @@ def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path
 
 
 def _read(file: Path, gold: Path | None, encoding: str) -> Rows:
-    """The pairs of a file, tidied, and their gold links."""
+    """The pairs of a file or of standard input, tidied, and their gold links."""
+    from nungil.cli.texts import Texts
     from nungil.text.files import read_lines
     from nungil.text.tidy import tidy
 
-    pairs, links = [], []
-    for number, line in enumerate(read_lines(file, encoding), 1):
+    pairs, links, name = [], [], _name(file)
+    for number, line in enumerate(chain.from_iterable(Texts([file], encoding).chunks()), 1):
         columns = line.split("\t")
         source, target = (*map(tidy, columns[:2]), "")[:2]
         if not source or not target:
-            raise CorpusError(f"{file}, line {number}: source and target are needed, with a tab between them")
+            raise CorpusError(f"{name}, line {number}: source and target are needed, with a tab between them")
         pairs.append((source, target))
         links += columns[2:3]
     if not pairs:
-        raise CorpusError(f"{file}: there is nothing in it to align")
+        raise CorpusError(f"{name}: there is nothing in it to align")
     if gold is not None:
         links = list(read_lines(gold, encoding))
     if links and len(links) != len(pairs):
         raise CorpusError(
-            f"{gold or file}: {counted(len(links), 'line')} of gold links for {counted(len(pairs), 'pair')}"
+            f"{gold or name}: {counted(len(links), 'line')} of gold links for {counted(len(pairs), 'pair')}"
         )
-    _check_gold(gold or file, Rows(pairs, links))
+    _check_gold(str(gold or name), Rows(pairs, links))
     return Rows(pairs, links)
 
 
-def _check_gold(file: Path, rows: Rows) -> None:
+def _name(file: Path) -> str:
+    """As errors say it."""
+    from nungil.cli.texts import INPUT
+
+    return INPUT if str(file) == "-" else str(file)
+
+
+def _check_gold(file: str, rows: Rows) -> None:
     """Refuse what is no link, or leads past the words of its pair: it would count as one that no model finds."""
     from nungil.scoring.sides import first_few
 
