@@ -35,10 +35,7 @@ class Rows(NamedTuple):
 def align(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PAIRS.tsv", help="source, target and perhaps gold links, by tabs; - is standard input."
-        ),
+        Path, typer.Argument(metavar="PAIRS.tsv", help="source, target, perhaps gold links, by tabs; or -.")
     ],
     gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, a line for each pair.")] = None,
     reading: Annotated[

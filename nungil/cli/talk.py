@@ -4,8 +4,9 @@ import io
 import json
 import os
 import sys
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +20,27 @@ PIPED_WIDTH = 160  # columns of a page that goes to a file or a pipe, where nobo
 TYPED = 60  # characters that somebody may type again
 
 
-class Output(io.TextIOWrapper):
-    """Standard output where nothing more can be written ends the command alike, whoever prints: rich and typer too.
-
-    A reader that has had enough, `head` perhaps, is no error.
-    """
+class Guarded(io.TextIOWrapper):
+    """A stream that says what happens where nothing more can be written, whoever prints: rich and typer too."""
 
     def write(self, text: str) -> int:
         """Into the buffer, and out of it where that is full."""
         with self._ending():
-            return super().write(text)
+            super().write(text)
+        return len(text)
 
     def flush(self) -> None:
         """Out of the buffer."""
         with self._ending():
             super().flush()
+
+    @abstractmethod
+    def _ending(self) -> AbstractContextManager[None]:
+        """What is done around every attempt to write."""
+
+
+class Output(Guarded):
+    """Standard output: without it a command ends. A reader that has had enough, `head` perhaps, is no error."""
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
@@ -47,22 +54,11 @@ class Output(io.TextIOWrapper):
             raise ResourceError(f"the output could not be written: {error.strerror}") from None
 
 
-class Talk(io.TextIOWrapper):
-    """Standard error. Where nobody hears it any more, on a full disk or a terminal that has gone, work goes on."""
-
-    def write(self, text: str) -> int:
-        """Into the buffer, and out of it at the end of a line."""
-        with self._going_on():
-            super().write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Out of the buffer."""
-        with self._going_on():
-            super().flush()
+class Talk(Guarded):
+    """Standard error: where nobody hears it any more, on a full disk or a terminal that has gone, work goes on."""
 
     @contextmanager
-    def _going_on(self) -> Iterator[None]:
+    def _ending(self) -> Iterator[None]:
         try:
             yield
         except OSError:
