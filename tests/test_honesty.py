@@ -278,7 +278,7 @@ def one_for_all():
 
 def decided_by_attention():
     """What is looked at is the answer: a state of its own for each word, and an output that tells them apart."""
-    model = classifier(encoder="none", embedding=7, dense=11)
+    model = classifier(encoder="none", embedding=7, scale_embedding=False, dense=11)
     with torch.no_grad():
         model.embedding.table.weight[list(SOURCE)] = 3 * torch.eye(7, dtype=torch.float64)[:5]
         model.dense.weight.zero_()
