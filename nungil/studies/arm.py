@@ -6,7 +6,6 @@ from nungil.model.classifier import ClassifierSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 
-
 # A study's models are small, and learn in a few hundred updates at high rates. Embeddings that are read times √width
 # would move too far at each of them; `nungil train` has lower rates, and there they pay (docs/results.md).
 AS_THEY_ARE = {"scale_embedding": False}
