@@ -60,24 +60,24 @@ def main() -> None:
 
 
 def nungil(job: Job) -> Translate:
-    """Our own engine as it comes: there is nothing to set."""
+    """Our own engine as `nungil translate` has it: there is nothing to set."""
     from nungil.decoding.native import Native
 
     return _searching(Native(_own_model(job)), job, precision=job.given["compute"])
 
 
 def nungil_ctranslate2(job: Job) -> Translate:
-    """`--engine ctranslate2`: it chooses threads and batches by itself. As CTranslate2 alone, it tells no scores."""
+    """`--engine ctranslate2`: it chooses threads and batches by itself."""
     from nungil.engines import CTranslate2
 
-    return _searching(CTranslate2(_own_model(job), compute=job.given["compute"], scores=False), job)
+    return _searching(CTranslate2(_own_model(job), compute=job.given["compute"]), job)
 
 
 def _searching(engine: Any, job: Job, **more: Any) -> Translate:
     from nungil.decoding.settings import SearchSettings
 
     longest = job.steps - 1  # and then it is asked for the end
-    settings = SearchSettings(beam=job.beam, shortest=longest, longest=longest, **more)
+    settings = SearchSettings(beam=job.beam, shortest=longest, longest=longest, scores=False, **more)
 
     def translate(sentences: Sentences, setting: Setting) -> list[int]:
         del setting

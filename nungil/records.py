@@ -1,5 +1,6 @@
 """The nouns that cross stages. Knows no torch."""
 
+import math
 from typing import NamedTuple
 
 LACKS = 'no "'  # how the reason begins to withhold a record that lacks one of its texts: `no "ko"`
@@ -16,7 +17,10 @@ class Pair(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A sentence as it was translated. `score` is the mean log-probability of its tokens, the end included."""
+    """A sentence as it was translated. `score` is the mean log-probability of its tokens, the end included.
+
+    It is not a number (NaN) where a search was asked to do without.
+    """
 
     text: str
     score: float
@@ -32,10 +36,10 @@ class Translation(NamedTuple):
 
     def __repr__(self) -> str:
         """What matters of it, in a line; `_asdict()` has all."""
-        notes = [f"score {self.score:.3f}"]
+        notes = [] if math.isnan(self.score) else [f"score {self.score:.3f}"]
         notes += [f"best of {len(self.n_best)}"] * bool(self.n_best) + ["source cut"] * self.cut
         notes += ["not finished"] * (not self.finished) + _unknown(self.unknown)
-        return f"<Translation {self.source!r} → {self.text!r}, {', '.join(notes)}>"
+        return f"<Translation {', '.join([f'{self.source!r} → {self.text!r}', *notes])}>"
 
 
 class Classification(NamedTuple):

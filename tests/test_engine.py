@@ -263,16 +263,19 @@ def test_load_gives_the_same_translator_with_another_engine(folder):
 
 def test_greedy_search_can_do_without_scores(folder):
     asked = []
-    told, untold = (nungil.load(folder, engine="ctranslate2", scores=scores) for scores in (True, False))
-    translate = untold.engine._translator.translate_batch
-    untold.engine._translator = SimpleNamespace(
+    model = nungil.load(folder, engine="ctranslate2")
+    translate = model.engine._translator.translate_batch
+    model.engine._translator = SimpleNamespace(
         translate_batch=lambda *given, **options: asked.append(options["return_scores"]) or translate(*given, **options)
     )
-    for found, expected in zip(untold.translate(LINES, beam=1), told.translate(LINES, beam=1), strict=True):
+    told, untold = (model.translate(LINES, beam=1, scores=scores) for scores in (True, False))
+    assert set(asked[: len(asked) // 2]) == {True}
+    assert set(asked[len(asked) // 2 :]) == {False}
+    for found, expected in zip(untold, told, strict=True):
         assert found._replace(score=0) == expected._replace(score=0)
         assert math.isnan(found.score) and expected.score < 0 if found.source else found.score == expected.score == 0
-    assert untold.translate(LINES, beam=3) == told.translate(LINES, beam=3), "a beam cannot rank without them"
-    assert asked[0] is False
+    told, untold = (model.translate(LINES, beam=3, scores=scores) for scores in (True, False))
+    assert untold == told, "a beam cannot rank without them"
     assert asked[-1] is True
 
 

@@ -59,6 +59,14 @@ def test_the_models_are_told_with_what_they_can_do(server):
     assert told["luong"]["examples"][0] == "I like snow"
 
 
+def test_a_score_that_is_not_told_is_null(server):
+    asked = {"model": "luong", "texts": list(ENGLISH), "beam": 1}
+    told, untold = (answer(server, "translate", **asked, scores=scores)["translations"] for scores in (True, False))
+    assert [one["text"] for one in untold] == [one["text"] for one in told]
+    assert {one["score"] for one in untold} == {None}
+    assert all(one["score"] < 0 for one in told)
+
+
 def test_a_translation_is_that_of_the_model(server, shelf):
     own = shelf.find("luong").model.translate(list(ENGLISH), beam=3, n_best=2, align=True)
     found = answer(server, "translate", model="luong", texts=list(ENGLISH), beam=3, n_best=2, align=True)

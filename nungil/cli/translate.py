@@ -92,13 +92,12 @@ def _translate(
     from nungil.pipeline import Translator
     from nungil.settings import build_settings
 
-    search = build_settings(options, SearchSettings, "nungil translate")
+    search = build_settings({**options, "scores": shown.as_json or shown.scores}, SearchSettings, "nungil translate")
     if run.engine == "ctranslate2":
         refuse_what_it_cannot(search)
     if run.others:
         refuse_coverage(search)
-    told = {"probabilities": shown.as_json, "scores": shown.as_json or shown.scores}
-    model = load(folder, run.engine, run.compute, others=run.others, **told)
+    model = load(folder, run.engine, run.compute, shown.as_json, run.others)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {as_typed(folder)}")
     seen: list[str] = []

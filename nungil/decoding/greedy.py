@@ -1,6 +1,8 @@
 """One hypothesis for each sentence: at every step the most probable token (greedy search), or one that is drawn."""
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import torch
@@ -11,7 +13,7 @@ from torch.nn.functional import pad
 from nungil.attention import Eye
 from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
-from nungil.decoding.stepper import Stepper
+from nungil.decoding.stepper import Hide, Picker, Stepper
 from nungil.decoding.top import log_probabilities_, top
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
@@ -19,6 +21,8 @@ from nungil.text.tokenizers.base import EOS, PAD, SOS
 S = TypeVar("S", bound=State)
 ROOM = 64  # tokens that there is room for at first
 Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
+# From the last tokens to the next ones, the log-probability of each where that is told, and the state after them.
+Next = Callable[[Int[Tensor, " B"], S, Hide], tuple[Int[Tensor, " B"], Float[Tensor, " B"] | None, S]]
 
 
 def most_probable(scores: Float[Tensor, "B V"]) -> Int[Tensor, " B"]:
@@ -34,11 +38,15 @@ def greedy(
     constraints: Constraints,
     choose: Choose = most_probable,
     eye: Eye | None = None,
+    scores: bool = True,
 ) -> list[Found]:
     """Translate a batch; each sentence ends at `<eos>`, or when it has as many tokens as it may have.
 
     Sentences that have ended leave the batch when they are a quarter of it, unless an eye watches: to it, rows stay.
+    Without `scores` nobody is told how probable the tokens are, which some models find sooner.
     """
+    follow = _picking(model) if not scores and choose is most_probable and eye is None else None
+    follow = follow or _choosing(model, choose, eye, scores)
     state = model.start(source, keep, eye)
     rows = torch.arange(len(source))
     last, running = torch.full_like(rows, SOS), torch.ones_like(rows, dtype=torch.bool)
@@ -48,26 +56,52 @@ def greedy(
     for length in range(most + 1):
         if length == written.shape[1]:  # few sentences are as long as they may be: room grows with what is written
             written, paid = pad(written, (0, length), value=PAD), pad(paid, (0, length))
-        stepped = model.step(last, state, eye)
-        state = stepped.state
-        scores = constraints.hide(log_probabilities_(stepped.logits), written[rows, :length], rows)
-        last = choose(scores)
-        cost = scores.gather(1, last[:, None])[:, 0]
+        hide = partial(constraints.hide, written=written[rows, :length], sentences=rows)
+        last, costs, state = follow(last, state, hide)
         ends, may = last == EOS, length < constraints.longest[rows]
         taken = running & (ends | may)
         written[rows[taken], length] = last[taken]
-        paid[rows[taken], length] = cost[taken].double()
+        if costs is not None:
+            paid[rows[taken], length] = costs[taken].double()
         running = running & ~ends & may
         if not bool(running.any()):
             break
         if eye is None and 4 * int(running.sum()) <= 3 * len(rows):
             state, rows, last = state.select(running.nonzero()[:, 0]), rows[running], last[running]
             running = torch.ones_like(rows, dtype=torch.bool)
-    return [_found(*parts) for parts in zip(written.tolist(), paid.tolist(), strict=True)]
+    return [_found(*parts, scores) for parts in zip(written.tolist(), paid.tolist(), strict=True)]
 
 
-def _found(written: list[int], paid: list[float]) -> Found:
+def _picking(model: Stepper[S]) -> Next[S] | None:
+    """By a model that finds the most probable tokens itself; None where it would take all scores for that."""
+    if not isinstance(model, Picker) or not model.picks:
+        return None
+
+    def follow(last: Tensor, state: S, hide: Hide) -> tuple[Tensor, None, S]:
+        tokens, after = model.pick(last, state, hide)
+        return tokens, None, after
+
+    return follow
+
+
+def _choosing(model: Stepper[S], choose: Choose, eye: Eye | None, scores: bool) -> Next[S]:
+    """By the scores of all tokens."""
+
+    def follow(last: Tensor, state: S, hide: Hide) -> tuple[Tensor, Tensor | None, S]:
+        stepped = model.step(last, state, eye)
+        if not scores:
+            return choose(hide(stepped.logits)), None, stepped.state
+        told = hide(log_probabilities_(stepped.logits))
+        tokens = choose(told)
+        return tokens, told.gather(1, tokens[:, None])[:, 0], stepped.state
+
+    return follow
+
+
+def _found(written: list[int], paid: list[float], scores: bool) -> Found:
     finished = EOS in written
     tokens = written.index(EOS) + 1 if finished else written.index(PAD) if PAD in written else len(written)
     ids, log_probabilities = written[: tokens - finished], paid[:tokens]
+    if not scores:
+        return Found(ids, [], finished, math.nan, math.nan)
     return Found(ids, log_probabilities, finished, sum(log_probabilities) / max(1, tokens))

@@ -116,7 +116,7 @@ def search_batch(
             drawn.append(greedy(model, source, keep, constraints, sampler))
         return [sorted(row, key=lambda one: -one.score) for row in zip(*drawn, strict=True)]
     if settings.beam == 1:
-        return [[found] for found in greedy(model, source, keep, constraints)]
+        return [[found] for found in greedy(model, source, keep, constraints, scores=settings.scores)]
     return beam_search(model, source, keep, constraints, settings)
 
 

@@ -34,6 +34,9 @@ class SearchSettings(Settings):
         None, ge=1, le=MOST, description="Tokens at most; by default by the length of the source."
     )
     no_repeat: int = Field(0, ge=0, le=100, description="No run of so many tokens is written twice; 0: it may be.")
+    scores: bool = Field(
+        True, description="Tell how probable a translation is; a greedy search that need not tell is faster."
+    )
     precision: SearchPrecision = Field(
         "fp32", description="Of products; bf16 and int8 are faster, and near-ties may fall otherwise."
     )

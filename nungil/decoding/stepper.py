@@ -1,14 +1,16 @@
 """Stepper: all that a search needs from a model."""
 
-from typing import Protocol, TypeVar
+from collections.abc import Callable
+from typing import Protocol, TypeVar, runtime_checkable
 
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from nungil.attention import Eye
 from nungil.model.results import State, Stepped
 
 S = TypeVar("S", bound=State)
+Hide = Callable[[Float[Tensor, "B V"]], Float[Tensor, "B V"]]  # sets what may not come next to −∞, in place
 
 
 class Stepper(Protocol[S]):
@@ -20,4 +22,15 @@ class Stepper(Protocol[S]):
 
     def step(self, last: Int[Tensor, " B"], state: S, eye: Eye | None = None) -> Stepped[S]:
         """What may come after the last token."""
+        ...
+
+
+@runtime_checkable
+class Picker(Stepper[S], Protocol[S]):
+    """One that finds the most probable token sooner than the scores of all of them, if it `picks`."""
+
+    picks: bool
+
+    def pick(self, last: Int[Tensor, " B"], state: S, hide: Hide) -> tuple[Int[Tensor, " B"], S]:
+        """The most probable token after the last one, of those that are not hidden."""
         ...

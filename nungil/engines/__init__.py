@@ -25,13 +25,11 @@ def load(
     compute: str | None = None,
     probabilities: bool = False,
     others: str | Path | Sequence[str | Path] = (),
-    scores: bool = True,
 ) -> Translator | Classifier:
     """The translator or classifier of a model folder.
 
     With `engine="ctranslate2"` CTranslate2 searches in place of nungil, in float32 or as `compute` says ("int8"), and
-    `probabilities` has it tell those of each token, which takes longer; nungil always tells. Without `scores` its
-    greedy search is a twentieth faster, and the score of a translation not a number. Attention is nungil's own.
+    `probabilities` has it tell those of each token, which takes longer; nungil always tells. Attention is nungil's own.
     With `others`, a folder or several of models with the same tokenizers, translations are those of all of them
     together; attention, and what is said of a given translation, is the first's.
     """
@@ -46,7 +44,7 @@ def load(
         raise UsageError(f"{more[0]}: CTranslate2 has one model at a time; several translate with nungil's own search")
     name = possible_compute(compute)  # what cannot be is said before the model is read
     model, transformer = transformer_of(folder, load_native(folder))
-    return replace(model, engine=CTranslate2(transformer, positions_of(model.config), name, probabilities, scores))
+    return replace(model, engine=CTranslate2(transformer, positions_of(model.config), name, probabilities))
 
 
 def _folders(others: str | Path | Sequence[str | Path]) -> list[Path]:

@@ -43,8 +43,7 @@ class CTranslate2:
     """Searches by CTranslate2: as many batches at a time as torch has threads, one thread each, sorted by length.
 
     Translations that came to their end are ranked by nungil's own length penalty. Where `probabilities` are wanted,
-    each translation is read once more; without, the log-probability of the whole is told. Greedy search need not know
-    that either, and is faster without `scores`: they are not a number then.
+    each translation is read once more; without, the log-probability of the whole is told.
     """
 
     def __init__(
@@ -53,9 +52,8 @@ class CTranslate2:
         positions: int = FEWEST,
         compute: str | None = None,
         probabilities: bool = False,
-        scores: bool = True,
     ) -> None:
-        self.compute, self.probabilities, self.scores = possible_compute(compute), probabilities, scores
+        self.compute, self.probabilities = possible_compute(compute), probabilities
         self.positions, self.threads = positions, torch.get_num_threads()
         self.rows = SHORT_ROWS if self.compute.startswith("int8") else ROWS
         sizes = model.source_embedding.table.num_embeddings, model.output.out_features
@@ -120,7 +118,7 @@ class CTranslate2:
             min_decoding_length=min(settings.shortest, most),
             max_decoding_length=most,
             max_input_length=0,
-            return_scores=self.scores or settings.beam > 1,
+            return_scores=settings.scores or settings.beam > 1,
             return_end_token=True,
         )
         return asked, penalty

@@ -21,7 +21,7 @@ from nungil.model.recurrence import Walked, walk
 
 # Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
 SHUT = 1e6  # far beyond what a gate's other inputs come to, and 32 bits hold it: the sigmoid is exactly 0 or 1
-MANY = 128  # sentences; with more, a step is so much arithmetic that walking costs nothing, and it adds up faster
+MANY = 128  # sentences that learn; with more, a step is so much arithmetic that walking costs nothing on the way back
 LSTM = 2  # what oneDNN calls it
 
 SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
@@ -46,7 +46,8 @@ def go_on(
 
 def _suits(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"]) -> TypeGuard[nn.LSTM]:
     """Whether torch's own kernel is the faster way."""
-    return isinstance(layer, nn.LSTM) and has_kernel(inputs) and len(inputs) <= MANY
+    few = len(inputs) <= MANY or not torch.is_grad_enabled()
+    return isinstance(layer, nn.LSTM) and has_kernel(inputs) and few
 
 
 def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:

@@ -26,7 +26,7 @@ from nungil.training.steps import Group
 
 Batch = TypeVar("Batch")
 COUNTED = 16_384  # positions whose n-grams are counted together
-QUICK = SearchSettings(beam=1)  # validations are compared with each other: the quickest search will do
+QUICK = SearchSettings(beam=1, scores=False)  # validations are compared with each other: the quickest will do
 
 
 class Validation(NamedTuple):

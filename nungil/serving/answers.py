@@ -43,7 +43,7 @@ class Translated(BaseModel):
     """One translation."""
 
     text: str
-    score: float = Field(description="The mean log-probability of its tokens.")
+    score: float | None = Field(description="The mean log-probability of its tokens; null if it is not told.")
     source: str
     tokens: list[str]
     source_tokens: list[str]

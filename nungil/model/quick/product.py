@@ -1,10 +1,10 @@
 """Product: a linear layer whose weights are made ready once for many products: of a search, or of a loss in pieces."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int8
 from torch import Tensor, nn
 
 # Sizes   N rows   I width of an input   O width of an output
@@ -50,7 +50,7 @@ def _made_ready(weight: Tensor, bias: Tensor | None, kind: torch.dtype | None) -
     kind = kind if kind is not None and weight.dtype == torch.float32 else weight.dtype
     known = lays_out(weight, kind)
     if kind == torch.int8:
-        return _Whole(weight, bias) if known else _made_ready(weight, bias, None)
+        return WholeProduct(weight, bias) if known else _made_ready(weight, bias, None)
     return _LaidOut(weight, bias, kind) if known else _AsItIs(weight, bias, kind)
 
 
@@ -95,26 +95,42 @@ class _LaidOut(_AsItIs):
         return made.to(inputs.dtype)
 
 
-class _Whole:
-    """oneDNN's, of whole numbers of eight bits: each row, of weights and of inputs, is measured by its own largest."""
+class Whole(NamedTuple):
+    """Rows as whole numbers of eight bits. Each is measured by its own largest number."""
+
+    numbers: Int8[Tensor, "N I"]
+    measure: Float[Tensor, "N 1"]  # what one of them stands for
+
+    @classmethod
+    def of(cls, rows: Float[Tensor, "N I"], largest: int = LARGEST) -> "Whole":
+        """As near to the rows as whole numbers are."""
+        measure = rows.abs().amax(dim=1, keepdim=True).clamp_(min=LEAST) / largest
+        return cls((rows / measure).round_().to(torch.int8), measure)
+
+    @property
+    def rows(self) -> Float[Tensor, "N I"]:
+        """What they stand for."""
+        return self.numbers * self.measure
+
+
+class WholeProduct:
+    """oneDNN's, of whole numbers of eight bits."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        self.measure_O = _largest(weight)[:, 0] / (LARGEST if has_wide_sums() else LESS)
-        whole_OI = (weight / self.measure_O[:, None]).round().to(torch.int8)
-        self.weight = torch.ops.onednn.qlinear_prepack(whole_OI, None)
+        whole = Whole.of(weight, LARGEST if has_wide_sums() else LESS)
+        self.weight, self.measure_O = torch.ops.onednn.qlinear_prepack(whole.numbers, None), whole.measure[:, 0]
         self.zeros_O = torch.zeros(len(weight), dtype=torch.int8)
         self.bias = weight.new_zeros(len(weight)) if bias is None else bias
 
     def __call__(self, inputs: Tensor, relu: bool) -> Tensor:
-        largest_N1 = _largest(inputs)
-        signed_NI = (inputs * (LARGEST / largest_N1)).round_().to(torch.int8)  # faster than to unsigned ones
-        whole_NI = signed_NI.view(torch.uint8).bitwise_xor_(ZERO)  # their highest bit turned over is 128 added
-        of_inputs, of_weights = (whole_NI, 1 / LARGEST, ZERO), (self.weight, self.measure_O, self.zeros_O)
-        of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more
-        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(*of_inputs, *of_weights, *of_results)
-        torch.addcmul(self.bias, made_NO, largest_N1, out=made_NO)
+        """W x + b of every row; with `relu`, nothing below 0."""
+        made_NO = self.of(Whole.of(inputs))
         return made_NO.relu_() if relu else made_NO
 
-
-def _largest(rows: Float[Tensor, "N I"]) -> Float[Tensor, "N 1"]:
-    return rows.abs().amax(dim=1, keepdim=True).clamp_(min=LEAST)
+    def of(self, inputs: Whole) -> Float[Tensor, "N O"]:
+        """W x + b of every row. The numbers of the inputs are used up."""
+        counted_NI = inputs.numbers.view(torch.uint8).bitwise_xor_(ZERO)  # the highest bit turned over is 128 added
+        of_inputs, of_weights = (counted_NI, 1.0, ZERO), (self.weight, self.measure_O, self.zeros_O)
+        of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more
+        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(*of_inputs, *of_weights, *of_results)
+        return torch.addcmul(self.bias, made_NO, inputs.measure, out=made_NO)

@@ -1,5 +1,6 @@
 """QuickRecurrent: the recurrent translator for searching. It equals its reference."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -12,6 +13,7 @@ from nungil.model.cells import CellState
 from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
 from nungil.model.products import computing_in
 from nungil.model.quick.cells import QuickLayers, worth_a_table
+from nungil.model.quick.likeliest import Hide, Likeliest
 from nungil.model.quick.product import Product, lays_out
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.results import Stepped
@@ -53,6 +55,7 @@ class QuickRecurrent:
         combine = readout.combine if isinstance(readout, Readout) else None
         self.combine = None if combine is None else Product.of(combine, kind=kind)
         self.output = Product.of(model.output, kind=kind)
+        self.picks = kind is None and Likeliest.suits(model.output)
 
     @staticmethod
     def suits(model: RecurrentTranslator) -> bool:
@@ -78,9 +81,23 @@ class QuickRecurrent:
         """The token after the last one."""
         if eye is not None:
             return self._watched(last, state, eye)
+        feature, following = self._advance(last, state)
+        return Stepped(self.output(feature), following)
+
+    def pick(self, last: Int[Tensor, " N"], state: QuickState, hide: Hide) -> tuple[Int[Tensor, " N"], QuickState]:
+        """The most probable token after the last one, of those that are not hidden."""
+        feature, following = self._advance(last, state)
+        return self._likeliest(feature, hide), following
+
+    @cached_property
+    def _likeliest(self) -> Likeliest:
+        return Likeliest(self.model.output, self.output)
+
+    def _advance(self, last: Int[Tensor, " N"], state: QuickState) -> tuple[Float[Tensor, "N F"], QuickState]:
+        """What the next token is told by, and the state after it."""
         if isinstance(self.decoder, PlainDecoder):
             top, cells = self.layers.step(last, None, state.cells)
-            return Stepped(self.output(top), state._replace(cells=cells, position=state.position + 1))
+            return top, state._replace(cells=cells, position=state.position + 1)
         if isinstance(self.decoder, BahdanauDecoder):
             context = self._look(state.cells.hidden[-1], state)
             top, cells = self.layers.step(last, context, state.cells)
@@ -91,7 +108,7 @@ class QuickRecurrent:
         if self.combine is not None:
             feature = tanh_(self.combine(feature))
         fed = None if state.fed is None else feature
-        return Stepped(self.output(feature), QuickState(cells, state.memory, fed, state.position + 1))
+        return feature, QuickState(cells, state.memory, fed, state.position + 1)
 
     def _look(self, query: Float[Tensor, "N W"], state: QuickState) -> Float[Tensor, "N C"]:
         """What every beginning reads: those of one sentence are as many queries."""

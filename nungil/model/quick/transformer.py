@@ -1,5 +1,6 @@
 """QuickTransformer: the Transformer translator for searching. It has the states of its reference, and equals it."""
 
+from functools import cached_property
 from typing import TypeVar
 
 import torch
@@ -11,6 +12,7 @@ from nungil.attention.attend import Keep, hidden, refuse_empty_rows
 from nungil.model.blocks import DecoderBlock, EncoderBlock
 from nungil.model.embedding import Embedding, sinusoids
 from nungil.model.quick.blocks import Places, QuickDecoderBlock, QuickEncoderBlock
+from nungil.model.quick.likeliest import Hide, Likeliest
 from nungil.model.quick.product import Product
 from nungil.model.results import Stepped
 from nungil.model.transformer import TransformerState, TransformerTranslator
@@ -28,6 +30,7 @@ class QuickTransformer:
         self.readers = [QuickEncoderBlock(block, kind) for block in _blocks(model.encoder.blocks, EncoderBlock)]
         self.writers = [QuickDecoderBlock(block, kind) for block in _blocks(model.blocks, DecoderBlock)]
         self.output = Product.of(model.output, kind=kind)
+        self.picks = kind is None and Likeliest.suits(model.output)
         self.waves = sinusoids(0, PLACES, model.settings.width, model.output.weight)
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
@@ -49,6 +52,24 @@ class QuickTransformer:
         """The token after the last one."""
         if eye is not None:
             return self.model.step(last, state, eye)
+        feature, following = self._advance(last, state)
+        return Stepped(self.output(feature), following)
+
+    def pick(
+        self, last: Int[Tensor, " N"], state: TransformerState, hide: Hide
+    ) -> tuple[Int[Tensor, " N"], TransformerState]:
+        """The most probable token after the last one, of those that are not hidden."""
+        feature, following = self._advance(last, state)
+        return self._likeliest(feature, hide), following
+
+    @cached_property
+    def _likeliest(self) -> Likeliest:
+        return Likeliest(self.model.output, self.output)
+
+    def _advance(
+        self, last: Int[Tensor, " N"], state: TransformerState
+    ) -> tuple[Float[Tensor, "N M"], TransformerState]:
+        """What the next token is told by, and the state after it."""
         ids = last.view(len(state.keep), -1)
         seen = None if state.seen is None else _with_own(state.seen, ids.shape[1])
         states = self._placed(self.model.target_embedding, ids, state.position, 1).flatten(0, 1)
@@ -59,7 +80,8 @@ class QuickTransformer:
             states, after = block(states, state.source[number], source_mask, before, own_mask)
             past.append(after)
         following = state._replace(past=tuple(past), position=state.position + 1, seen=seen)
-        return Stepped(self.output(self.model.norm(states)), following)
+        feature: Tensor = self.model.norm(states)
+        return feature, following
 
     def _placed(self, embedding: Embedding, ids: Int[Tensor, "B S"], first: int, steps: int) -> Float[Tensor, "B S M"]:
         """Tokens as vectors, with the waves of where they stand."""

@@ -1,0 +1,82 @@
+"""Likeliest: the token of the highest score, without the score of every token.
+
+With whole numbers of eight bits in place of a feature x and of a token's weights w, written x̂ and ŵ, a product takes a
+quarter of the time, and how far it is from the exact one has a bound (Cauchy and Schwarz):
+
+    |w·x − ŵ·x̂| = |ŵ·(x − x̂) + (w − ŵ)·x| ≤ |ŵ| |x − x̂| + |w − ŵ| |x|
+
+So only tokens that come within twice the bound of the highest can be the one. There are one or two of them as a rule;
+those are multiplied exactly.
+"""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from nungil.model.quick.product import Whole, WholeProduct, has_wide_sums, lays_out
+
+# Sizes   N rows   F of a feature   V vocabulary   P blocks in question   C tokens in question
+Hide = Callable[[Float[Tensor, "N V"]], Float[Tensor, "N V"]]  # sets what may not come next to −∞, in place
+Exact = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N V"]]  # the product by the vocabulary
+BLOCK = 32  # tokens whose highest score is taken first
+FEWEST = 1_024  # tokens of a vocabulary that is worth it
+MANY = 64  # tokens in question for each row: with more, everything is multiplied exactly
+ROUNDED = 1e-5  # of |w| |x|, for what single precision rounds: more than it does over some thousand products
+
+
+class Likeliest:
+    """The token of each row that `exact` scores highest: the first of equals."""
+
+    def __init__(self, layer: nn.Linear, exact: Exact) -> None:
+        self.exact = exact
+        self.weight = layer.weight.detach()
+        self.bias = self.weight.new_zeros(len(self.weight)) if layer.bias is None else layer.bias.detach()
+        beyond = -len(self.weight) % BLOCK  # tokens that there are not, so that all blocks are full
+        self.product = WholeProduct(pad(self.weight, (0, 0, 0, beyond)), pad(self.bias, (0, beyond), value=-torch.inf))
+        near = Whole.of(self.weight).rows
+        self.longest = float(near.norm(dim=1).max())
+        self.farthest = float((self.weight - near).norm(dim=1).max()) + ROUNDED * self.longest
+
+    @staticmethod
+    def suits(layer: nn.Linear) -> bool:
+        """Whether it is quicker, and its sums do not overflow."""
+        return layer.out_features >= FEWEST and lays_out(layer.weight, torch.int8) and has_wide_sums()
+
+    def __call__(self, features: Float[Tensor, "N F"], hide: Hide) -> Int[Tensor, " N"]:
+        """Of those tokens that are not hidden."""
+        found = self._found(features, hide)
+        return hide(self.exact(features)).argmax(dim=1) if found is None else found
+
+    def roughly(self, features: Float[Tensor, "N F"]) -> tuple[Float[Tensor, "N V"], Float[Tensor, "N 1"]]:
+        """Scores by whole numbers, −∞ for tokens that there are not, and how far those of a row may be off at most."""
+        whole = Whole.of(features)
+        bound_N1 = self.longest * (features - whole.rows).norm(dim=1, keepdim=True)
+        bound_N1 += self.farthest * features.norm(dim=1, keepdim=True)
+        return self.product.of(whole), bound_N1
+
+    def _found(self, features: Float[Tensor, "N F"], hide: Hide) -> Int[Tensor, " N"] | None:
+        """By way of whole numbers; None where too many tokens are in question, or none is."""
+        roughly_NV, bound_N1 = self.roughly(features)
+        N, blocks = len(features), hide(roughly_NV).view(len(features), -1, BLOCK)
+        highest = blocks.amax(dim=2)
+        least_N1 = highest.amax(dim=1, keepdim=True) - 2 * bound_N1
+        rows_P, blocks_P = (highest >= least_N1).nonzero(as_tuple=True)
+        scores = blocks[rows_P, blocks_P]
+        which, places = ((scores >= least_N1[rows_P]) & (scores > -torch.inf)).nonzero(as_tuple=True)
+        rows_C, tokens_C = rows_P[which], blocks_P[which] * BLOCK + places
+        return None if len(rows_C) > MANY * N else self._best(features, rows_C, tokens_C)
+
+    def _best(
+        self, features: Float[Tensor, "N F"], rows: Int[Tensor, " C"], tokens: Int[Tensor, " C"]
+    ) -> Int[Tensor, " N"] | None:
+        """Of some tokens of each row, in single precision; None where a row has none."""
+        N, none = len(features), len(self.weight)
+        if len(rows) > N:
+            scores = (self.weight[tokens] * features[rows]).sum(dim=1) + self.bias[tokens]
+            highest = scores.new_full((N,), -torch.inf).scatter_reduce_(0, rows, scores, "amax")
+            tokens = tokens.where(scores == highest[rows], none)
+        chosen = tokens.new_full((N,), none).scatter_reduce_(0, rows, tokens, "amin")
+        return None if bool((chosen == none).any()) else chosen
