@@ -75,7 +75,7 @@ def runs() -> dict[str, Asked]:
                 found[f"{name}-2"] = Asked("multi30k", ("--model", model, *ways, "--seed", "2"), second)
                 found[f"{name}-both"] = Asked("multi30k", second=second, together=(name, f"{name}-2"))
     found["pydocs-en-ko"] = Asked("pydocs", ("--steps", "16000"))
-    found["pydocs-ko-en"] = Asked("pydocs", ("--from", "ko", "--to", "en", "--steps", "12000"))
+    found["pydocs-ko-en"] = Asked("pydocs", ("--from", "ko", "--to", "en", "--steps", "8000"))
     for curve, sizes in SIZES.items():
         for size in sizes:
             steps = ("--steps", SHORTER[size]) if curve == "pydocs-en-ko" and size in SHORTER else ()
