@@ -69,6 +69,80 @@ def test_tokens_that_whole_numbers_cannot_tell_apart_are_told_apart():
     assert torch.equal(ready(features, as_it_is), right)
 
 
+def all_rounded_one_way():
+    """Two tokens and a feature of ±1: every weight of the better one is rounded down, of the other one up."""
+    layer, signs = nn.Linear(257, V, bias=False), 1 - 2 * (torch.arange(257) % 2)
+    layer.weight.mul_(1e-3)
+    better, other = (signs * units / 127 for units in (10.498, 10.502))
+    better[1] += 3 * signs[1] / 127  # so that it is the better one, after all
+    for row in (better, other):
+        row[0] = signs[0]  # the largest, by which the others are measured
+    layer.weight[900], layer.weight[20] = better, other
+    return layer, signs[None].float()
+
+
+@torch.inference_mode()
+def test_errors_that_all_point_the_wrong_way_are_foreseen():
+    layer, features = all_rounded_one_way()
+    ready, right = made(layer), expected(layer, features)
+    roughly, bound = ready.roughly(features)
+    assert right.tolist() == [900]
+    assert roughly[0, 20] - roughly[0, 900] > 1.9 * bound[0, 0], "by nearly as much as is possible"
+    assert torch.equal(ready(features, as_it_is), right)
+
+
+@torch.inference_mode()
+def test_the_token_of_the_largest_weights_counts_for_the_bound_of_all():
+    layer, features = all_rounded_one_way()
+    layer, features = nn.Linear(257, V, bias=False), layer.weight[900:901] * 0 + layer.weight[20:21]
+    layer.weight.mul_(1e-6)
+    layer.weight[7] = features[0].sign()  # whole, so that all that is lost is lost by the feature
+    exact = features.double() @ layer.weight.double().T
+    roughly, bound = made(layer).roughly(features)
+    assert abs(roughly[0, 7] - exact[0, 7]) > 0.9 * bound[0, 0]
+    assert abs(roughly[0, 7] - exact[0, 7]) <= bound[0, 0]
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("size", [1e-30, 1e-20, 1e20, 1e30])
+def test_features_may_be_of_any_size(size):
+    layer, features = nn.Linear(F, V, bias=False), torch.randn(N, F) * size
+    roughly, bound = made(layer).roughly(features)
+    exact = features.double() @ layer.weight.double().T
+    assert bool(((roughly[:, :V] - exact).abs() <= bound).all())
+    assert torch.equal(made(layer)(features, as_it_is), expected(layer, features))
+
+
+@torch.inference_mode()
+def test_what_a_large_bias_rounds_away_is_in_the_bound():
+    layer, features = nn.Linear(F, V), torch.randn(N, F)
+    layer.bias.mul_(1e8)
+    layer.bias[5] = -math.inf
+    roughly, bound = made(layer).roughly(features)
+    exact = features.double() @ layer.weight.double().T + layer.bias.double()
+    off = (roughly[:, :V] - exact).abs()
+    off[:, 5] = 0.0
+    assert bool((off <= bound).all())
+    assert float(bound.max()) < 1e4
+
+
+@torch.inference_mode()
+def test_after_some_steps_in_vain_it_is_not_tried_any_more(monkeypatch):
+    layer, alike, computed = nn.Linear(F, V), torch.zeros(N, F), []
+    layer.bias.fill_(0.5)
+    ready = made(layer, lambda rows: computed.append(rows) or Product.of(layer)(rows))
+    monkeypatch.setattr(likeliest, "PATIENCE", 2)
+    for _ in range(2):
+        ready(alike, as_it_is)
+        ready(torch.randn(N, F), as_it_is)  # one that is not in vain begins the count anew
+    assert len(computed) == 2
+    for _ in range(3):
+        ready(alike, as_it_is)
+    monkeypatch.setattr(ready, "product", None)  # that is not asked now
+    features = torch.randn(N, F)
+    assert torch.equal(ready(features, as_it_is), expected(layer, features))
+
+
 @torch.inference_mode()
 @given(
     seed=some.integers(0, 2**31),

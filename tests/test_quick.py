@@ -216,6 +216,18 @@ def test_who_was_made_ready_can_be_copied():
     assert other.made_for("fp32", 0) is not None
 
 
+def test_another_number_of_threads_makes_nothing_anew():
+    ready, before = Ready(recurrent(embedding=512, width=514).float().eval()), torch.get_num_threads()
+    try:
+        made = []
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            made.append(ready.made_for("fp32", 0))
+    finally:
+        torch.set_num_threads(before)
+    assert made[0] is made[1] is made[2]
+
+
 @pytest.mark.parametrize("fused", [False, True])
 def test_what_has_learned_since_is_made_ready_anew(fused):
     source, keep = source_batch()

@@ -13,8 +13,9 @@ from torch.nn.functional import pad
 from nungil.attention import Eye
 from nungil.decoding.constraints import Constraints
 from nungil.decoding.found import Found
-from nungil.decoding.stepper import Hide, Picker, Stepper
+from nungil.decoding.stepper import Picker, Stepper
 from nungil.decoding.top import log_probabilities_, top
+from nungil.model.quick.likeliest import Hide
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 

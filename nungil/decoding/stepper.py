@@ -1,16 +1,15 @@
 """Stepper: all that a search needs from a model."""
 
-from collections.abc import Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from nungil.attention import Eye
+from nungil.model.quick.likeliest import Hide
 from nungil.model.results import State, Stepped
 
 S = TypeVar("S", bound=State)
-Hide = Callable[[Float[Tensor, "B V"]], Float[Tensor, "B V"]]  # sets what may not come next to −∞, in place
 
 
 class Stepper(Protocol[S]):

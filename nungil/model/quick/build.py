@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nungil.model.products import SearchPrecision
 from nungil.model.quick.recurrent import QuickRecurrent
@@ -57,9 +57,17 @@ class Ready:
 
 
 def _weights_as_they_are(model: nn.Module) -> Hashable:
-    """Other numbers after a change of weights. torch counts changes, but not those of fused optimizers: hence sums."""
+    """Other numbers after a change of weights. torch counts changes, but not those of fused optimizers: hence sums.
+
+    They are taken row by row: one sum over all of a matrix is rounded otherwise by another number of threads.
+    """
     with torch.inference_mode():
-        return tuple((weight.data_ptr(), _changes(weight), float(weight.sum())) for weight in model.parameters())
+        return tuple((weight.data_ptr(), _changes(weight), _sum(weight.detach())) for weight in model.parameters())
+
+
+def _sum(weight: Tensor) -> float:
+    rows = weight.sum(dim=-1) if weight.dim() > 1 else weight
+    return float(rows.double().numpy().sum())
 
 
 def _changes(weight: nn.Parameter) -> int:

@@ -6,7 +6,7 @@ quarter of the time, and how far it is from the exact one has a bound (Cauchy an
     |w·x − ŵ·x̂| = |ŵ·(x − x̂) + (w − ŵ)·x| ≤ |ŵ| |x − x̂| + |w − ŵ| |x|
 
 So only tokens that come within twice the bound of the highest can be the one. There are one or two of them as a rule;
-those are multiplied exactly.
+those are multiplied in single precision.
 """
 
 from collections.abc import Callable
@@ -18,13 +18,16 @@ from torch.nn.functional import pad
 
 from nungil.model.quick.product import Whole, WholeProduct, has_wide_sums, lays_out
 
-# Sizes   N rows   F of a feature   V vocabulary   P blocks in question   C tokens in question
+# Sizes   N rows   F of a feature   V vocabulary, in whole blocks   P blocks in question   C tokens in question
 Hide = Callable[[Float[Tensor, "N V"]], Float[Tensor, "N V"]]  # sets what may not come next to −∞, in place
 Exact = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N V"]]  # the product by the vocabulary
 BLOCK = 32  # tokens whose highest score is taken first
 FEWEST = 1_024  # tokens of a vocabulary that is worth it
-MANY = 64  # tokens in question for each row: with more, everything is multiplied exactly
-ROUNDED = 1e-5  # of |w| |x|, for what single precision rounds: more than it does over some thousand products
+MANY = 64  # tokens in question for each row: with more, everything is multiplied in single precision
+PATIENCE = 3  # steps one after the other with too many in question; then it is not tried any more
+ROUNDED = (
+    1e-5  # of |w| |x| and of the bias, for what single precision rounds: more than it does over a thousand products
+)
 
 
 class Likeliest:
@@ -37,8 +40,10 @@ class Likeliest:
         beyond = -len(self.weight) % BLOCK  # tokens that there are not, so that all blocks are full
         self.product = WholeProduct(pad(self.weight, (0, 0, 0, beyond)), pad(self.bias, (0, beyond), value=-torch.inf))
         near = Whole.of(self.weight).rows
-        self.longest = float(near.norm(dim=1).max())
-        self.farthest = float((self.weight - near).norm(dim=1).max()) + ROUNDED * self.longest
+        self.largest_norm = float(near.norm(dim=1).max())
+        self.largest_error = float((self.weight - near).norm(dim=1).max()) + ROUNDED * self.largest_norm
+        self.rounded = ROUNDED * float(self.bias.nan_to_num(0.0, 0.0, 0.0).abs().max())
+        self._in_vain = 0  # steps one after the other
 
     @staticmethod
     def suits(layer: nn.Linear) -> bool:
@@ -47,15 +52,17 @@ class Likeliest:
 
     def __call__(self, features: Float[Tensor, "N F"], hide: Hide) -> Int[Tensor, " N"]:
         """Of those tokens that are not hidden."""
-        found = self._found(features, hide)
+        found = self._found(features, hide) if self._in_vain < PATIENCE else None
+        self._in_vain = 0 if found is not None else self._in_vain + 1
         return hide(self.exact(features)).argmax(dim=1) if found is None else found
 
     def roughly(self, features: Float[Tensor, "N F"]) -> tuple[Float[Tensor, "N V"], Float[Tensor, "N 1"]]:
         """Scores by whole numbers, −∞ for tokens that there are not, and how far those of a row may be off at most."""
         whole = Whole.of(features)
-        bound_N1 = self.longest * (features - whole.rows).norm(dim=1, keepdim=True)
-        bound_N1 += self.farthest * features.norm(dim=1, keepdim=True)
-        return self.product.of(whole), bound_N1
+        counted = features / whole.measure  # up to 127, so that no square is lost, however small the features
+        bound_N1 = self.largest_norm * (counted - whole.numbers).norm(dim=1, keepdim=True)
+        bound_N1 += self.largest_error * counted.norm(dim=1, keepdim=True)
+        return self.product.of(whole), bound_N1 * whole.measure + self.rounded
 
     def _found(self, features: Float[Tensor, "N F"], hide: Hide) -> Int[Tensor, " N"] | None:
         """By way of whole numbers; None where too many tokens are in question, or none is."""
@@ -63,7 +70,10 @@ class Likeliest:
         N, blocks = len(features), hide(roughly_NV).view(len(features), -1, BLOCK)
         highest = blocks.amax(dim=2)
         least_N1 = highest.amax(dim=1, keepdim=True) - 2 * bound_N1
-        rows_P, blocks_P = (highest >= least_N1).nonzero(as_tuple=True)
+        near = highest >= least_N1
+        if int(near.sum()) > MANY * N:
+            return None
+        rows_P, blocks_P = near.nonzero(as_tuple=True)
         scores = blocks[rows_P, blocks_P]
         which, places = ((scores >= least_N1[rows_P]) & (scores > -torch.inf)).nonzero(as_tuple=True)
         rows_C, tokens_C = rows_P[which], blocks_P[which] * BLOCK + places

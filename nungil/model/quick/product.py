@@ -1,6 +1,7 @@
 """Product: a linear layer whose weights are made ready once for many products: of a search, or of a loss in pieces."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -65,9 +66,15 @@ def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
     return kind in (torch.float32, torch.int8)
 
 
+@cache
 def has_wide_sums() -> bool:
-    """Whether products of whole numbers are added up in 32 bits (VNNI)."""
-    return bool(torch.cpu._is_vnni_supported())
+    """Whether oneDNN adds up products of whole numbers in 32 bits (VNNI), which it may be told not to: so it is tried."""
+    count, most = 64, torch.full((1, 64), 255, dtype=torch.uint8)
+    weight = torch.ops.onednn.qlinear_prepack(torch.full((1, count), LARGEST, dtype=torch.int8), None)
+    nothing = torch.zeros(1, dtype=torch.int8)
+    of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")
+    found = torch.ops.onednn.qlinear_pointwise(most, 1.0, 0, weight, torch.ones(1), nothing, *of_results)
+    return int(found) == count * 255 * LARGEST
 
 
 class _AsItIs:
