@@ -1,6 +1,5 @@
 """The nouns that cross stages. Knows no torch."""
 
-import math
 from typing import NamedTuple
 
 LACKS = 'no "'  # how the reason begins to withhold a record that lacks one of its texts: `no "ko"`
@@ -19,11 +18,11 @@ class Pair(NamedTuple):
 class Translation(NamedTuple):
     """A sentence as it was translated. `score` is the mean log-probability of its tokens, the end included.
 
-    It is not a number (NaN) where a search was asked to do without.
+    It is None where a search was asked to do without.
     """
 
     text: str
-    score: float
+    score: float | None
     tokens: tuple[str, ...]
     source: str
     source_tokens: tuple[str, ...]
@@ -36,7 +35,7 @@ class Translation(NamedTuple):
 
     def __repr__(self) -> str:
         """What matters of it, in a line; `_asdict()` has all."""
-        notes = [] if math.isnan(self.score) else [f"score {self.score:.3f}"]
+        notes = [] if self.score is None else [f"score {self.score:.3f}"]
         notes += [f"best of {len(self.n_best)}"] * bool(self.n_best) + ["source cut"] * self.cut
         notes += ["not finished"] * (not self.finished) + _unknown(self.unknown)
         return f"<Translation {', '.join([f'{self.source!r} → {self.text!r}', *notes])}>"

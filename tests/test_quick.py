@@ -1,6 +1,9 @@
 """The quick translators equal the models they are made of, step by step, alone, together and in a beam."""
 
 import copy
+import os
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -280,6 +283,14 @@ def test_without_vnni_weights_are_small_enough_that_no_sum_overflows(monkeypatch
         ready = Product.of(layer, kind=torch.int8)
         assert 2 * 255 * 0.3 / ready.multiply.measure_O.max() < 2**15  # two of the largest products, in sixteen bits
         torch.testing.assert_close(ready(inputs), layer(inputs), rtol=0.01, atol=0)
+
+
+@pytest.mark.skipif(not product.has_wide_sums(), reason="this processor adds up whole numbers in 16 bits anyway")
+def test_onednn_may_be_told_to_do_without_vnni():
+    asked = "from nungil.model.quick.product import has_wide_sums; print(has_wide_sums())"
+    told = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    found = subprocess.run([sys.executable, "-c", asked], env=told, capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
 
 
 def test_without_onednn_whole_numbers_are_not_used(monkeypatch):

@@ -86,9 +86,36 @@ def test_a_text_of_which_most_words_are_new_is_named(model, tmp_path):
     found = invoke("translate", str(model), str(tmp_path / "text.txt"), "--longest", "4")
     (warning,) = [line for line in found.stderr.splitlines() if "guess" in line]
     assert warning == (
-        f"{tmp_path}/text.txt:3: the model has never seen most of these words, so its answer is a guess: "
-        "sleet, and, graupel, again, slowly …"
+        f"{tmp_path}/text.txt:3: the model has never seen most of its words (sleet, and, graupel, again, slowly …), "
+        "so its answer is a guess"
     )
+
+
+def test_punctuation_is_no_word_and_of_many_notes_the_first_are_told(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "TOLD", 2)
+    (tmp_path / "text.txt").write_text("I like snow , ; !\nsleet !\n🙂\ngraupel\nsleet fell\n")
+    found = invoke("translate", str(model), str(tmp_path / "text.txt"), "--longest", "9", "--shortest", "3")
+    notes = [line for line in found.stderr.splitlines() if "text.txt:" in line and "came to an end" not in line]
+    assert notes == [
+        f"{tmp_path}/text.txt:2: the model has never seen any of its words (sleet), so its answer is a guess",
+        f"{tmp_path}/text.txt:3: the model has never seen any of its words (🙂), so its answer is a guess",
+    ]
+    assert "… and 1 more note on other lines." in found.stderr
+
+
+def test_every_file_is_looked_for_before_the_first_is_translated(model, article, tmp_path):
+    found = invoke("translate", str(model), str(article), str(tmp_path / "none.txt"))
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr == f"nungil: {tmp_path}/none.txt: there is no such file\n"
+    found = invoke("translate", str(model), str(article), "-")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "nungil: -: standard input is read by itself, and not among files\n"
+
+
+def test_long_lines_are_worked_on_by_fewer(monkeypatch, tmp_path):
+    monkeypatch.setattr(texts, "LONG", 20)
+    (tmp_path / "text.txt").write_text("a\n" * 3 + "b" * 25 + "\nc\n" + "d" * 10 + "\n" + "e" * 10 + "\nf\n")
+    assert [len(chunk) for chunk in texts.Texts([tmp_path / "text.txt"]).chunks()] == [4, 3, 1]
 
 
 def test_no_part_of_a_long_input_repeats_the_draws_of_another(model, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nungil.cli.talk import say, suggest_looking
+from nungil.cli.talk import suggest_looking
 from nungil.errors import UsageError, as_typed
 from nungil.text.counts import counted
 
@@ -32,15 +32,17 @@ def classify(
     nungil classify runs/reviews new.txt --json --out labels.jsonl
     """
     from nungil.cli.lines import model_sign, work_through
-    from nungil.cli.texts import Texts, warn_of_unknown
+    from nungil.cli.texts import Notes, Texts
     from nungil.pipeline import Classifier, load
     from nungil.text.tidy import tidy
 
     texts = Texts(files or [], encoding)
+    sign = {"model": model_sign(folder), "json": as_json} if out is not None else {}
     model = load(folder)
     if not isinstance(model, Classifier):
         raise UsageError(f"{folder} holds a translator; use: nungil translate {as_typed(folder)}")
     seen: list[str] = []
+    notes = Notes()
 
     def answer(lines: list[str], number: int) -> list[str]:
         found = iter(model.classify([line for line in lines if tidy(line)]))
@@ -48,15 +50,16 @@ def classify(
         for place, one in enumerate(answers, number):
             if one is None:
                 continue
-            warn_of_unknown(texts.place(place), one.source, one.unknown)
+            notes.add_unknown(texts.place(place), one.source, one.unknown)
             if one.cut:
-                limit = model.config.longest
-                say(f"{texts.place(place)}: longer than the {counted(limit, 'token')} that the model reads; cut there")
+                limit = counted(model.config.longest, "token")
+                notes.add(f"{texts.place(place)}: longer than the {limit} that the model reads; cut there")
         if not seen:
             seen.extend([one.source for one in answers if one is not None][:1])
         return [_shown(one, as_json) for one in answers]
 
-    work_through(texts, out, {"model": model_sign(folder), "json": as_json}, answer)
+    work_through(texts, out, sign, answer)
+    notes.end()
     if model.config.attends:
         suggest_looking(folder, seen, "a text")
 

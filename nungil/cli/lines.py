@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -43,9 +43,12 @@ def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer
 
 
 def model_sign(folder: Path) -> str:
-    """What tells one model from another: the SHA-256 of its weights."""
-    with (folder / "model.safetensors").open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """What tells one model from another: the SHA-256 of its weights and of its settings. One that is none has none."""
+    found = hashlib.sha256()
+    for name in ("model.safetensors", "config.json"):
+        with suppress(OSError), (folder / name).open("rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()
 
 
 class Unfinished:

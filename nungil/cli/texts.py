@@ -4,6 +4,7 @@ import codecs
 import io
 import select
 import sys
+import unicodedata
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
@@ -11,21 +12,48 @@ from pathlib import Path
 from typing import cast
 
 from nungil.cli.talk import say
-from nungil.errors import CorpusError
+from nungil.errors import CorpusError, UsageError
+from nungil.text.counts import counted
 from nungil.text.encodings import describe_bad_bytes, describe_no_mark
 from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
 
 CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
 INPUT = "standard input"
+LONG = 2**20  # characters of them: as many, however long the lines are
 SHOWN = 5  # words that are named
+TOLD = 10  # notes on lines that are told; a file may have as many as it has lines
 PAUSE = 0.05  # seconds without more input after which those that have come are answered
 
 
-def warn_of_unknown(place: str, source: str, unknown: Sequence[str]) -> None:
-    """Say it where most words of a text are new to a model: what it answers is a guess then."""
-    if 2 * len(unknown) > len(set(source.split())):
-        shown = ", ".join(unknown[:SHOWN]) + (" …" if len(unknown) > SHOWN else "")
-        say(f"{place}: the model has never seen most of these words, so its answer is a guess: {shown}")
+class Notes:
+    """What there is to say of lines: the first few notes, and how many more there were."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def add(self, note: str) -> None:
+        """Say it, if there was not enough talk before."""
+        self._made += 1
+        if self._made <= TOLD:
+            say(note)
+
+    def add_unknown(self, place: str, source: str, unknown: Sequence[str]) -> None:
+        """Say it where most words of a text are new to a model: what it answers is a guess then."""
+        words, new = (list(filter(_is_word, parts)) for parts in (set(source.split()), unknown))
+        if 2 * len(new) > len(words):
+            shown = ", ".join(new[:SHOWN]) + (" …" if len(new) > SHOWN else "")
+            many = "any" if len(new) >= len(words) else "most"
+            self.add(f"{place}: the model has never seen {many} of its words ({shown}), so its answer is a guess")
+
+    def end(self) -> None:
+        """Say how many were not told."""
+        if self._made > TOLD:
+            say(f"… and {counted(self._made - TOLD, 'more note')} on other lines.")
+
+
+def _is_word(part: str) -> bool:
+    """Whether there is a letter in it, a digit or a sign such as an emoji, and not only punctuation."""
+    return any(unicodedata.category(letter)[0] in "LNS" for letter in part)
 
 
 class Texts:
@@ -38,18 +66,23 @@ class Texts:
     def __init__(self, files: Sequence[Path], encoding: str = "utf-8", steady: bool = False) -> None:
         check_encoding(encoding)
         self.files = () if [*map(str, files)] == ["-"] else tuple(files)
+        for path in self.files:
+            _refuse_missing(path)
         self.encoding, self.steady = encoding, steady
         self._begun: list[tuple[int, object]] = [(0, INPUT)]  # lines before each file that was begun, and its name
 
     def chunks(self) -> Iterator[list[str]]:
-        """Lines by the thousand; of a pipe, those that have come when nothing more does for a moment."""
+        """Lines by the thousand, long ones by fewer; of a pipe, those that have come when no more do for a moment."""
         size = 1 if not self.files and sys.stdin.isatty() else CHUNK  # at the keyboard, each line wants its answer
         chunk: list[str] = []
+        letters = 0
         for line in self._lines():
             chunk += [] if line is None else [line]
-            if len(chunk) == size or (line is None and chunk and not self.steady):
+            letters += len(line or "")
+            full = len(chunk) == size or letters >= LONG
+            if full or (line is None and chunk and not self.steady):
                 yield chunk
-                chunk = []
+                chunk, letters = [], 0
         if chunk:
             yield chunk
 
@@ -73,6 +106,14 @@ class Texts:
             for line in read_lines(path, self.encoding):
                 done += 1
                 yield line
+
+
+def _refuse_missing(path: Path) -> None:
+    """Before the files that stand before it are worked through."""
+    if str(path) == "-":
+        raise UsageError("-: standard input is read by itself, and not among files")
+    if not path.exists():
+        raise CorpusError(f"{path}: there is no such file")
 
 
 def _lines_of_input(encoding: str) -> Iterator[str | None]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from nungil.cli.options import Compute, Others, Split
-from nungil.cli.talk import say, suggest_looking
+from nungil.cli.talk import suggest_looking
 from nungil.errors import UsageError, as_typed
 from nungil.text.counts import counted
 
 if TYPE_CHECKING:
-    from nungil.cli.texts import Texts
+    from nungil.cli.texts import Notes, Texts
     from nungil.pipeline import Translator
     from nungil.records import Translation
 
@@ -36,6 +36,9 @@ def translate(
     beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
     coverage_penalty: Annotated[float | None, typer.Option(metavar="β", help="Cost of words left unread; 0.")] = None,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Go on until nothing can become better than what has ended.")
+    ] = False,
     sample: Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")] = False,
     temperature: Annotated[float | None, typer.Option(metavar="T", help="Of drawing: below 1 is bolder.")] = None,
     top_k: Annotated[int | None, typer.Option(metavar="K", help="Draw from the K most probable.")] = None,
@@ -72,6 +75,7 @@ def translate(
 
     given = {
         **{"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "coverage_penalty": coverage_penalty},
+        **{"exhaustive": exhaustive or None},
         **{"sample": sample or None, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat, "precision": precision},
     }
@@ -85,6 +89,7 @@ def _translate(
     folder: Path, texts: "Texts", out: Path | None, options: dict[str, Any], shown: "Shown", run: "Run"
 ) -> None:
     from nungil.cli.lines import model_sign, work_through
+    from nungil.cli.texts import Notes
     from nungil.decoding.joint import refuse_coverage
     from nungil.decoding.settings import SearchSettings
     from nungil.engines import load
@@ -97,24 +102,26 @@ def _translate(
         refuse_what_it_cannot(search)
     if run.others:
         refuse_coverage(search)
+    signs = [model_sign(place) for place in (folder, *run.others)] if out is not None else []
+    sign = {"models": signs, "search": search.model_dump(), "shown": vars(shown), "run": run[:-1]}
     model = load(folder, run.engine, run.compute, shown.as_json, run.others)
     if not isinstance(model, Translator):
         raise UsageError(f"{folder} holds a classifier; use: nungil classify {as_typed(folder)}")
     seen: list[str] = []
+    notes = Notes()
 
     def answer(lines: list[str], number: int) -> list[str]:
         found = model.translate(
             lines, search, split=shown.split, align=shown.links, prefix=run.prefix, first=number - 1
         )
         for place, one in enumerate(found, number):
-            _warn(texts.place(place), one, model)
+            _note(notes, texts.place(place), one, model)
         if not seen:
             seen.extend([one.source for one in found if one.source][:1])
         return [line for place, one in enumerate(found, number) for line in shown.lines(place, one)]
 
-    signs = [model_sign(place) for place in (folder, *run.others)]
-    sign = {"models": signs, "search": search.model_dump(), "shown": vars(shown), "run": run[:-1]}
     work_through(texts, out, sign, answer)
+    notes.end()
     if model.config.attends and not run.others:
         suggest_looking(folder, seen, "a sentence")
 
@@ -145,7 +152,8 @@ class Shown:
         if not one.source_tokens:  # an empty line stays empty
             return ""
         text = BREAKS.sub(" ", one.text)  # what stood between sentences must not look like another column or line
-        return "\t".join([text, *[f"{one.score:.4f}"] * self.scores, *[one.links or ""] * self.links])
+        score = [f"{one.score:.4f}"] if self.scores else []
+        return "\t".join([text, *score, *[one.links or ""] * self.links])
 
 
 def plain(one: "Translation") -> dict[str, Any]:
@@ -153,14 +161,12 @@ def plain(one: "Translation") -> dict[str, Any]:
     return {**one._asdict(), "n_best": [plain(each) for each in one.n_best]}
 
 
-def _warn(place: str, one: "Translation", model: "Translator") -> None:
-    from nungil.cli.texts import warn_of_unknown
-
-    warn_of_unknown(place, one.source, one.unknown)
+def _note(notes: "Notes", place: str, one: "Translation", model: "Translator") -> None:
+    notes.add_unknown(place, one.source, one.unknown)
     if one.cut:
-        say(
-            f"{place}: longer than the {counted(model.config.longest, 'token')} that the model reads; "
-            "the rest was left out"
-        )
+        limit = counted(model.config.longest, "token")
+        notes.add(f"{place}: longer than the {limit} that the model reads; the rest was left out")
     if not one.finished and one.source:
-        say(f"{place}: the translation did not come to an end and was cut off")
+        notes.add(f"{place}: the translation did not come to an end and was cut off")
+    if one.finished and one.source_tokens and not one.text:
+        notes.add(f"{place}: the model's translation is an empty line")

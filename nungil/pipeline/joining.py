@@ -22,9 +22,10 @@ def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation
 def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
     probabilities = tuple(chain.from_iterable(part.probabilities for part in parts))
     lengths = [len(part.tokens) + part.finished if part.source else 0 for part in parts]
+    scores = [part.score * length for part, length in zip(parts, lengths, strict=True) if part.score is not None]
     return Translation(
         text="".join(part.text + (between.after or " ") for part, between in zip(parts, cut, strict=True)).strip(),
-        score=sum(part.score * length for part, length in zip(parts, lengths, strict=True)) / max(1, sum(lengths)),
+        score=sum(scores) / max(1, sum(lengths)) if len(scores) == len(parts) else None,
         tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
         source="".join(part.source + between.after for part, between in zip(parts, cut, strict=True)),
         source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),

@@ -35,16 +35,27 @@ class Marked(NamedTuple):
 def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Marked:
     """The ids of a text with the marks of the config, cut to the longest that the model reads."""
     ids = tokenizer.encode(text)
-    unknown = _unknown(text, ids, tokenizer) if UNK in ids else ()
+    unknown = _unknown(text, ids, tokenizer) if _count_unknown(ids, tokenizer) else ()
     return Marked(surround(ids[: config.longest], config.marks), len(ids) > config.longest, unknown)
 
 
 def _unknown(text: str, ids: Sequence[int], tokenizer: Tokenizer) -> tuple[str, ...]:
-    """The words of a text that have no id, each once; a full stop that is unknown leaves its word known."""
+    """The words of a text that have no id, each once; a full stop that is unknown leaves its word known.
+
+    Where every text has ids, because letters that no piece has are cut into bytes, they are words mostly of such bytes.
+    """
     if isinstance(tokenizer, WordTokenizer):
         cut = zip(tokenizer.cut(text), ids, strict=True)
         return tuple(dict.fromkeys(_bare(token) for token, one in cut if one == UNK))
-    return tuple(word for word in dict.fromkeys(text.split()) if UNK in tokenizer.encode(word))
+    return tuple(word for word in dict.fromkeys(text.split()) if _is_unknown(tokenizer.encode(word), tokenizer))
+
+
+def _is_unknown(ids: Sequence[int], tokenizer: Tokenizer) -> bool:
+    return UNK in ids or 2 * _count_unknown(ids, tokenizer) > len(ids)
+
+
+def _count_unknown(ids: Sequence[int], tokenizer: Tokenizer) -> int:
+    return tokenizer.unknown(np.array(ids, dtype=np.int64))
 
 
 def _bare(token: str) -> str:

@@ -308,7 +308,7 @@ class Translator(TranslatorInsight):
             text = writes.join(tokens)
         return Translation(
             text=text,
-            score=found.log_probability / max(1, found.length),
+            score=None if math.isnan(found.score) else found.log_probability / max(1, found.length),
             tokens=tuple(tokens),
             source=source,
             source_tokens=tuple(reads.tokens(encoded.ids)),

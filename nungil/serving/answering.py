@@ -1,6 +1,5 @@
 """Translations and classifications as plain values."""
 
-import math
 from typing import Any
 
 from nungil.records import Classification, Translation
@@ -10,7 +9,7 @@ def plain_translation(found: Translation, name_best: bool = True) -> dict[str, A
     """One translation; `n_best` has this one and the next best, where more than one was asked for."""
     plain: dict[str, Any] = {
         "text": found.text,
-        "score": None if math.isnan(found.score) else found.score,
+        "score": found.score,
         "source": found.source,
         "tokens": list(found.tokens),
         "source_tokens": list(found.source_tokens),

@@ -25,9 +25,7 @@ BLOCK = 32  # tokens whose highest score is taken first
 FEWEST = 1_024  # tokens of a vocabulary that is worth it
 MANY = 64  # tokens in question for each row: with more, everything is multiplied in single precision
 PATIENCE = 3  # steps one after the other with too many in question; then it is not tried any more
-ROUNDED = (
-    1e-5  # of |w| |x| and of the bias, for what single precision rounds: more than it does over a thousand products
-)
+ROUNDED = 1e-5  # of |w| |x| and of the bias, for what single precision rounds: more than it does in a thousand sums
 
 
 class Likeliest:

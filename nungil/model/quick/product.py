@@ -68,7 +68,7 @@ def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
 
 @cache
 def has_wide_sums() -> bool:
-    """Whether oneDNN adds up products of whole numbers in 32 bits (VNNI), which it may be told not to: so it is tried."""
+    """Whether oneDNN adds up products of whole numbers in 32 bits (VNNI). It may be told not to, so that is tried."""
     count, most = 64, torch.full((1, 64), 255, dtype=torch.uint8)
     weight = torch.ops.onednn.qlinear_prepack(torch.full((1, count), LARGEST, dtype=torch.int8), None)
     nothing = torch.zeros(1, dtype=torch.int8)
