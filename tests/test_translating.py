@@ -118,6 +118,17 @@ def test_long_lines_are_worked_on_by_fewer(monkeypatch, tmp_path):
     assert [len(chunk) for chunk in texts.Texts([tmp_path / "text.txt"]).chunks()] == [4, 3, 1]
 
 
+@pytest.mark.parametrize(
+    ("lines", "steady", "sizes"),
+    [(450, False, [200, 200, 50]), (3_456, False, [345] * 10 + [6]), (450, True, [450]), (12_000, False, [1_000] * 12)],
+)
+def test_who_watches_a_bar_is_soon_told_how_long_it_takes(lines, steady, sizes, tmp_path):
+    (tmp_path / "text.txt").write_text("a\n" * lines)
+    given = texts.Texts([tmp_path / "text.txt"], steady=steady)
+    assert [len(chunk) for chunk in given.chunks(given.count())] == sizes
+    assert [len(chunk) for chunk in given.chunks()] == [min(lines - at, 1_000) for at in range(0, lines, 1_000)]
+
+
 def test_no_part_of_a_long_input_repeats_the_draws_of_another(model, tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "CHUNK", 7)
     (tmp_path / "same.txt").write_text("I like snow\n" * 21)

@@ -24,9 +24,9 @@ Answer = Callable[[list[str], int], list[str]]  # lines and the number of the fi
 def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer: Answer) -> None:
     """Answer every line. `sign` is all that decides the answers: only what has the same sign is gone on with."""
     if out is None:
-        with _progress(texts, 0, bar=not sys.stdout.isatty()) as advance:
+        with _progress(texts, 0, bar=not sys.stdout.isatty()) as (advance, total):
             number = 1
-            for lines in texts.chunks():
+            for lines in texts.chunks(total):
                 for line in answer(lines, number):
                     write(line)
                 number += len(lines)
@@ -35,8 +35,8 @@ def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer
     files = [[str(path), *_look_of(path)] for path in texts.files]
     with _locked(out):
         unfinished = Unfinished(out, {**sign, "encoding": texts.encoding, "files": files})
-        with _stoppable(unfinished), _progress(texts, unfinished.lines) as advance:
-            for lines in _after(texts.chunks(), unfinished.lines):
+        with _stoppable(unfinished), _progress(texts, unfinished.lines) as (advance, total):
+            for lines in _after(texts.chunks(total), unfinished.lines):
                 unfinished.add(answer(lines, unfinished.lines + 1), len(lines))
                 advance(len(lines))
         unfinished.finish()
@@ -207,10 +207,13 @@ def _after(chunks: Iterator[list[str]], skipped: int) -> Iterator[list[str]]:
 
 
 @contextmanager
-def _progress(texts: Texts, done: int, *, bar: bool = True) -> Iterator[Callable[[int], None]]:
-    """A bar with the time left, if somebody sits there and the input is a file whose lines can be counted."""
+def _progress(texts: Texts, done: int, *, bar: bool = True) -> Iterator[tuple[Callable[[int], None], int | None]]:
+    """A bar with the time left, if somebody sits there and the input is a file whose lines can be counted.
+
+    How to move it on, and how many lines there are where it is watched.
+    """
     if not bar or not texts.files or not sys.stderr.isatty():
-        yield lambda lines: None  # noqa: ARG005
+        yield lambda lines: None, None  # noqa: ARG005
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -220,4 +223,4 @@ def _progress(texts: Texts, done: int, *, bar: bool = True) -> Iterator[Callable
     # rich would print on the console whatever is written to standard output; talk it may, it stands above the bar then
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as shown:
         task = shown.add_task("lines", total=total, completed=done)
-        yield lambda lines: shown.advance(task, lines)
+        yield lambda lines: shown.advance(task, lines), total

@@ -18,6 +18,8 @@ from nungil.text.encodings import describe_bad_bytes, describe_no_mark
 from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
 
 CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
+FEWEST = 200  # of a short file that somebody watches: more would be no faster, and fewer slower
+PARTS = 10  # times that somebody who watches is told how far it is, at least
 INPUT = "standard input"
 LONG = 2**20  # characters of them: as many, however long the lines are
 SHOWN = 5  # words that are named
@@ -71,9 +73,14 @@ class Texts:
         self.encoding, self.steady = encoding, steady
         self._begun: list[tuple[int, object]] = [(0, INPUT)]  # lines before each file that was begun, and its name
 
-    def chunks(self) -> Iterator[list[str]]:
-        """Lines by the thousand, long ones by fewer; of a pipe, those that have come when no more do for a moment."""
+    def chunks(self, watched: int | None = None) -> Iterator[list[str]]:
+        """Lines by the thousand, long ones by fewer; of a pipe, those that have come when no more do for a moment.
+
+        Of files with so many lines as are `watched`, fewer, so that a bar soon knows how long it will take.
+        """
         size = 1 if not self.files and sys.stdin.isatty() else CHUNK  # at the keyboard, each line wants its answer
+        if watched is not None and not self.steady:
+            size = min(CHUNK, max(FEWEST, watched // PARTS))
         chunk: list[str] = []
         letters = 0
         for line in self._lines():
