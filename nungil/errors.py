@@ -82,7 +82,7 @@ class StoppedError(NungilError):
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]  # the code depends on what happened
-        """130 after Ctrl-C, 143 after SIGTERM."""
+        """130 after Ctrl-C, 143 after SIGTERM, 129 where the terminal has gone."""
         return 128 + self.number
 
 

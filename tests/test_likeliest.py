@@ -17,7 +17,7 @@ from nungil.model.quick.product import Product
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 N, F, V = 5, 48, 1_037  # of which the last block is not full
-pytestmark = pytest.mark.skipif(
+quick_way = pytest.mark.skipif(
     not Likeliest.suits(nn.Linear(F, V)), reason="this processor has no products of whole numbers in 32 bits (VNNI)"
 )
 
@@ -47,6 +47,7 @@ def expected(layer, features, hidden=()):
     return scores.argmax(dim=1)
 
 
+@quick_way
 @torch.inference_mode()
 @pytest.mark.parametrize("bias", [True, False])
 def test_it_is_the_token_of_the_highest_score(bias):
@@ -54,6 +55,7 @@ def test_it_is_the_token_of_the_highest_score(bias):
     assert torch.equal(made(layer)(features, as_it_is), expected(layer, features))
 
 
+@quick_way
 @torch.inference_mode()
 def test_tokens_that_whole_numbers_cannot_tell_apart_are_told_apart():
     layer, features = nn.Linear(F, V), torch.randn(97, F) * 3
@@ -81,6 +83,7 @@ def all_rounded_one_way():
     return layer, signs[None].float()
 
 
+@quick_way
 @torch.inference_mode()
 def test_errors_that_all_point_the_wrong_way_are_foreseen():
     layer, features = all_rounded_one_way()
@@ -91,6 +94,7 @@ def test_errors_that_all_point_the_wrong_way_are_foreseen():
     assert torch.equal(ready(features, as_it_is), right)
 
 
+@quick_way
 @torch.inference_mode()
 def test_the_token_of_the_largest_weights_counts_for_the_bound_of_all():
     layer, features = all_rounded_one_way()
@@ -103,6 +107,7 @@ def test_the_token_of_the_largest_weights_counts_for_the_bound_of_all():
     assert abs(roughly[0, 7] - exact[0, 7]) <= bound[0, 0]
 
 
+@quick_way
 @torch.inference_mode()
 @pytest.mark.parametrize("size", [1e-30, 1e-20, 1e20, 1e30])
 def test_features_may_be_of_any_size(size):
@@ -113,6 +118,7 @@ def test_features_may_be_of_any_size(size):
     assert torch.equal(made(layer)(features, as_it_is), expected(layer, features))
 
 
+@quick_way
 @torch.inference_mode()
 def test_what_a_large_bias_rounds_away_is_in_the_bound():
     layer, features = nn.Linear(F, V), torch.randn(N, F)
@@ -126,6 +132,7 @@ def test_what_a_large_bias_rounds_away_is_in_the_bound():
     assert float(bound.max()) < 1e4
 
 
+@quick_way
 @torch.inference_mode()
 def test_after_some_steps_in_vain_it_is_not_tried_any_more(monkeypatch):
     layer, alike, computed = nn.Linear(F, V), torch.zeros(N, F), []
@@ -143,6 +150,7 @@ def test_after_some_steps_in_vain_it_is_not_tried_any_more(monkeypatch):
     assert torch.equal(ready(features, as_it_is), expected(layer, features))
 
 
+@quick_way
 @torch.inference_mode()
 @given(
     seed=some.integers(0, 2**31),
@@ -169,6 +177,7 @@ def test_no_score_is_farther_off_than_its_bound(seed, size, spread, bias, whole)
     assert bool((bound <= 0.1 * largest).all()), "a bound that is never wrong should still tell something"
 
 
+@quick_way
 @torch.inference_mode()
 def test_what_is_hidden_is_never_chosen():
     layer, features = nn.Linear(F, V), torch.randn(N, F)
@@ -184,6 +193,7 @@ def test_what_is_hidden_is_never_chosen():
     assert torch.equal(made(layer)(features, hide), right)
 
 
+@quick_way
 @torch.inference_mode()
 def test_where_too_many_tokens_are_alike_or_none_is_left_every_score_is_computed():
     layer, features, computed = nn.Linear(F, V), torch.randn(N, F), []
@@ -203,6 +213,7 @@ def test_where_too_many_tokens_are_alike_or_none_is_left_every_score_is_computed
     assert computed == [N] * 3
 
 
+@quick_way
 @torch.inference_mode()
 def test_a_row_that_has_nothing_left_takes_nothing_that_is_hidden():
     layer, features = nn.Linear(F, V), torch.randn(2 * V // likeliest.MANY, F)  # so many that no row is too much
@@ -216,6 +227,7 @@ def test_a_row_that_has_nothing_left_takes_nothing_that_is_hidden():
     assert torch.equal(made(layer, Product.of(layer))(features, hide), right)
 
 
+@quick_way
 @torch.inference_mode()
 def test_the_first_of_equals_is_taken():
     layer, features = nn.Linear(F, V), torch.randn(N, F)
@@ -237,6 +249,7 @@ RULES = {
 }
 
 
+@quick_way
 @pytest.mark.parametrize("rules", RULES.values(), ids=list(RULES))
 @pytest.mark.parametrize("make", MODELS.values(), ids=list(MODELS))
 def test_greedy_search_without_scores_finds_the_same(make, rules, monkeypatch):
@@ -285,6 +298,7 @@ def test_who_ranks_or_draws_by_scores_tells_them(chosen, monkeypatch):
     assert not any(math.isnan(one.score) for (one,) in told)
 
 
+@quick_way
 def test_shorter_products_have_no_need_of_it():
     model = transformer().float().eval()
     model.output = nn.Linear(model.output.in_features, V)

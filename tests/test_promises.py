@@ -473,7 +473,8 @@ def test_promise_07_too_many_in_a_row_have_an_exit_code_of_their_own(begun, monk
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("processes", "number", "code"), [(1, signal.SIGINT, 130), (1, signal.SIGTERM, 143), (2, signal.SIGINT, 130)]
+    ("processes", "number", "code"),
+    [(1, signal.SIGINT, 130), (1, signal.SIGTERM, 143), (1, signal.SIGHUP, 129), (2, signal.SIGINT, 130)],
 )
 def test_promise_08_a_signal_ends_it_between_two_updates(processes, number, code, begun):
     folder, whole = begun("transformer", processes)
@@ -671,6 +672,20 @@ def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
     for what in changed:
         assert f"Accepted: {what}.\n" in found.stderr
     assert json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["update"] == steps + 2
+
+
+def test_promise_10_another_model_is_refused_before_it_is_made(begun):
+    folder, _ = begun("lstm")
+    stop_at(folder, 7)
+    config = json.loads((folder / "config.json").read_text())
+    dropout, width = config["model"]["dropout"], config["model"]["width"]
+    config["model"] |= {"dropout": 0.25, "width": 2 * width}
+    (folder / "config.json").write_text(json.dumps({**config, "stretch": 7.5}))
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    changed = [f"stretch was {config['stretch']} and is 7.5", f"model.width was {width} and is {2 * width}"]
+    for what in (*changed, f"model.dropout was {dropout} and is 0.25"):
+        assert what in found.stderr
 
 
 def test_promise_10_settings_that_make_no_other_model_may_change(begun):

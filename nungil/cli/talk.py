@@ -55,12 +55,24 @@ class Output(Guarded):
 
 
 class Talk(Guarded):
-    """Standard error: where nobody hears it any more, on a full disk or a terminal that has gone, work goes on."""
+    """Standard error: where nobody hears it any more, on a full disk or a terminal that has gone, work goes on.
+
+    A pipe whose reader is late takes what it can, and the rest when it has room again.
+    """
+
+    def end(self) -> None:
+        """What nobody has taken by now is thrown away."""
+        try:
+            io.TextIOWrapper.flush(self)
+        except OSError:
+            _throw_the_rest_away(self)
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
         try:
             yield
+        except BlockingIOError:
+            pass
         except OSError:
             _throw_the_rest_away(self)
 
@@ -82,7 +94,7 @@ def guarded_talk() -> Iterator[None]:
     try:
         yield
     finally:
-        guarded.flush()
+        guarded.end()
         sys.stderr = plain
         guarded.detach()
 

@@ -10,10 +10,10 @@ import torch
 from nungil.model.folder import ModelConfig
 from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
-from nungil.training.settings import TrainingSettings
 
 Fingerprints = dict[str, Any]
 FREE = {"checkpoint_minutes", "log_every", "processes", "tensorboard"}  # settings that make no other model
+ELSEWHERE = {"format", "files"}  # of config.json: files are the vocabulary
 OF_DATA = ("training data", "validation data", "text of the validation set", "text of the test set", "vocabulary")
 
 
@@ -25,7 +25,11 @@ def fingerprints(prepared: Prepared, config: ModelConfig, recipe: Recipe, proces
         "text of the validation set": _hash_of(prepared.valid_records),
         "text of the test set": _hash_of(prepared.test_records),
         "vocabulary": hashlib.sha256(" ".join(sorted(config.files.values())).encode()).hexdigest(),
-        "settings": {"seed": recipe.seed, **_flat(recipe.training)},
+        "settings": {
+            "seed": recipe.seed,
+            **_flat("training", recipe.training.model_dump(mode="json", exclude=FREE)),
+            **_flat("", config.model_dump(mode="json", exclude=ELSEWHERE)),
+        },
         "processes": processes,
         "torch": str(torch.__version__),
     }
@@ -55,13 +59,12 @@ def other_torch(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None
     return f"torch was {before.get('torch')} and is {now['torch']}: the result may differ in its last digits."
 
 
-def _flat(training: TrainingSettings) -> dict[str, Any]:
-    """`training.schedule.rate` and so on, as --set names them."""
-    found: dict[str, Any] = {}
-    for name, value in training.model_dump(mode="json", exclude=FREE).items():
-        inner = value if isinstance(value, dict) else {"": value}
-        found |= {f"training.{name}.{key}".rstrip("."): one for key, one in inner.items()}
-    return found
+def _flat(name: str, value: Any) -> dict[str, Any]:
+    """`training.schedule.rate`, `model.score.name` and so on, as --set names them."""
+    if not isinstance(value, dict):
+        return {name: value}
+    parts = (_flat(f"{name}.{key}".lstrip("."), one) for key, one in value.items())
+    return {key: one for part in parts for key, one in part.items()}
 
 
 def _hash_of(records: Iterable[tuple[Any, ...]]) -> str:

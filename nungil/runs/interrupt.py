@@ -1,11 +1,16 @@
-"""Ctrl-C and SIGTERM: a flag that is looked at between two updates. A second signal ends the process at once."""
+"""Ctrl-C, SIGTERM and a terminal that goes: a flag, looked at between two updates. A second signal ends at once."""
 
 import signal
 import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__)
+
+
+def heard() -> list[signal.Signals]:
+    """Those that are not ignored: `nohup` has a process ignore that its terminal goes."""
+    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 class Interrupt:
@@ -17,7 +22,7 @@ class Interrupt:
 
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+            self._before = {number: signal.signal(number, self._note) for number in heard()}
         return self
 
     def __exit__(
@@ -30,5 +35,5 @@ class Interrupt:
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
         self.asked = signal.Signals(number)
-        for each in SIGNALS:
+        for each in self._before:
             signal.signal(each, signal.SIG_DFL)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nungil.batches.store import Store
-from nungil.errors import CheckpointError, CorpusError
+from nungil.errors import CheckpointError, ConfigError, CorpusError
 from nungil.records import Labelled, Pair
 from nungil.runs.saved import read_records
 from nungil.text.source import Task
@@ -32,7 +32,7 @@ def kept_records(folder: Path, task: Task) -> Kept | None:
             continue
         try:
             records = read_records(path, task)
-        except (CorpusError, TypeError) as error:
+        except (ConfigError, CorpusError, TypeError) as error:
             raise CheckpointError(f"{path}: the data of this run cannot be read: {error}") from None
         if records:
             return Kept(name, records)

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from nungil.errors import LostError, NungilError, ProcessError, StoppedError, as_typed
-from nungil.runs.interrupt import SIGNALS
+from nungil.runs.interrupt import heard
 from nungil.training.ranks import MEETING
 
 NUNGIL = (sys.executable, "-m", "nungil")
@@ -110,7 +110,7 @@ def _signals_passed_on(children: _Children) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no handlers
         yield
         return
-    before = {number: signal.signal(number, children.pass_on) for number in SIGNALS}
+    before = {number: signal.signal(number, children.pass_on) for number in heard()}
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -172,8 +172,9 @@ class Metrics:
                     self._board.add_scalar(f"{kind}/{name}", value, update)
 
     def close(self) -> None:
-        """Nothing more will come."""
-        self._file.close()
+        """Nothing more will come. What could not be written was told when it was tried."""
+        with suppress(OSError):
+            self._file.close()
         if self._board is not None:
             self._board.close()
 
@@ -240,7 +241,7 @@ def _cut_back(path: Path, done: int) -> None:
     if not path.exists():
         return
     with path.open(encoding="utf-8") as file:
-        kept = [line for line in file if line.endswith("\n") and json.loads(line)["update"] <= done]
+        kept = [line for line in file if line.endswith("\n") and _logged(line).get("update", math.inf) <= done]
     with whole_file(path) as file:
         file.writelines(kept)
 
@@ -250,7 +251,16 @@ def seconds_so_far(path: Path) -> float:
     if not path.exists():
         return 0.0
     with path.open(encoding="utf-8") as file:
-        return max((float(json.loads(line).get("seconds", 0.0)) for line in file), default=0.0)
+        return max((float(_logged(line).get("seconds", 0.0)) for line in file), default=0.0)
+
+
+def _logged(line: str) -> dict[str, Any]:
+    """What a line of the log says; nothing where it is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def tensorboard_writer() -> Any:

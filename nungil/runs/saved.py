@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nungil.batches.store import Store
-from nungil.errors import CheckpointError, CorpusError
+from nungil.errors import CheckpointError, ConfigError, CorpusError
 from nungil.records import Labelled, Pair
 from nungil.runs.prepare import Prepared
 from nungil.settings import parse_json, read_text
@@ -60,7 +60,7 @@ def load_prepared(folder: Path, tokenizers: Tokenizers) -> Prepared:
             too_long=dict(plain["too_long"]),
             decisions=tuple(plain["decisions"]),
         )
-    except (CorpusError, KeyError, TypeError) as error:
+    except (ConfigError, CorpusError, KeyError, TypeError) as error:
         raise CheckpointError(f"{folder}: the data of this run cannot be read: {error}") from None
 
 
