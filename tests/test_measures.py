@@ -440,3 +440,19 @@ def test_the_rarest_words_find_what_common_ones_do_not(monkeypatch):
         "the man sees a zebra in the street"
     ]
     assert nearest(["a zebra walks"], training)[0].number == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "first"),
+    [
+        ("Datei speichern", "de", "chrf++"),
+        ("Datei jetzt hier speichern", "de", "bleu"),
+        ("保存文件", "zh", "bleu"),
+    ],
+)
+def test_where_bleu_has_nothing_to_count_characters_come_first(text, language, first):
+    texts = [f"{text} {number}" if language == "de" and first == "bleu" else text for number in range(12)]
+    found = measure(texts, texts, Way(language))
+    assert next(iter(found)) == first
+    assert found[first].score() == pytest.approx(100)
+    assert next(iter(measure(texts[:9], texts[:9], Way(language)))) == "bleu", "of so few texts it is not known"

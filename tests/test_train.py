@@ -800,3 +800,17 @@ def test_a_place_for_the_model_is_asked_for(data):
     assert found.stderr == (
         "nungil: --out DIR is missing: the folder that the model goes to, such as --out runs/mine\n"
     )
+
+
+def test_texts_of_which_bleu_counts_nothing_are_gone_by_chrf(tmp_path):
+    rows = [f"save file {number}\tDatei {number} sichern\n" for number in range(100)]
+    (tmp_path / "menus.tsv").write_text("".join(rows[:88]))
+    (tmp_path / "held-out.tsv").write_text("".join(rows[88:]))
+    out, sizes = tmp_path / "run", ("--set=model.width=8", "--set=model.embedding=6", "--steps", "2")
+    files = ("--train", str(tmp_path / "menus.tsv"), "--valid", str(tmp_path / "held-out.tsv"), "--out", str(out))
+    found = invoke("train", *files, "--from", "en", "--to", "de", "--model", "luong", *sizes)
+    assert found.returncode == 0, found.stderr
+    assert "Hardly any text has 4 words, which BLEU counts in a row: chrF is gone by." in found.stderr
+    assert "validation by chrf" in found.stderr
+    word = "of the texts of its validation set hardly any has 4 words, which BLEU counts in a row; go by chrF, "
+    assert f"A word on that: {word}" in (out / "README.md").read_text()

@@ -20,6 +20,7 @@ from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
+from nungil.scoring.translation import RUN, too_short_for_bleu
 from nungil.settings import Settings, build_settings
 from nungil.text.counts import counted
 from nungil.text.outlook import outlook
@@ -213,7 +214,7 @@ def _training(
             "schedule": schedule,
             "label_smoothing": (0.1 if task == "translate" else 0.0) if smoothing is None else smoothing,
             "hide": (0.0 if task == "translate" else HIDDEN) if asked.hide is None else asked.hide,
-            "metric": asked.metric or METRICS[task][0],
+            "metric": asked.metric or _metric(prepared, decisions),
             "precision": _precision(asked.precision, decisions),
             "threads": asked.threads or share_of_cores(asked.processes),
         }
@@ -232,6 +233,16 @@ def _validations(prepared: Prepared, learned: int) -> int:
         return VALIDATIONS
     written = int(prepared.valid.columns["target"].lengths().sum())
     return min(VALIDATIONS, max(FEW, learned // (DEAR * max(1, written))))
+
+
+def _metric(prepared: Prepared, decisions: list[str]) -> Metric:
+    """What validations go by: the usual, but for texts of which BLEU has nothing to count."""
+    if prepared.task == "classify":
+        return METRICS["classify"][0]
+    if too_short_for_bleu([str(record[1]) for record in prepared.valid_records], prepared.languages.target):
+        decisions.append(f"Hardly any text has {RUN} words, which BLEU counts in a row: chrF is gone by.")
+        return "chrf"
+    return METRICS["translate"][0]
 
 
 def _precision(asked: Precision | None, decisions: list[str]) -> Precision:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nungil.errors import UsageError
 from nungil.scoring.sides import check_sides, check_some
-from nungil.scoring.translation import HIGHEST, bleu_tokenizer, primary_tag
+from nungil.scoring.translation import HIGHEST, bleu_tokenizer, primary_tag, too_short_for_bleu
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -67,7 +67,8 @@ def measure(hypotheses: Sequence[str], references: Sequence[str], way: Way | Non
         bleu["bleu-char"] = _bleu("BLEU of characters", hypotheses, references, "char", way.lowercase)
     chrf = _chrf(hypotheses, references, way.lowercase)
     ter = {"ter": _ter(hypotheses, references, way.language)} if way.ter else {}
-    return {**chrf, **bleu, **ter} if korean else {**bleu, **chrf, **ter}
+    characters_first = korean or too_short_for_bleu(references, way.language)
+    return {**chrf, **bleu, **ter} if characters_first else {**bleu, **chrf, **ter}
 
 
 def bleu_metric(tokenizer: str, lowercase: bool) -> "BLEU":

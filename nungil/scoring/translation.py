@@ -14,6 +14,8 @@ TOKENIZERS = {
 }
 USUAL = "13a"
 HIGHEST = 100.0
+RUN = 4  # words in a row that BLEU counts, at most
+ENOUGH, RARE = 10, 10  # of so many texts or more, one in so many has them: else BLEU has nothing to count
 
 
 class TranslationScores(NamedTuple):
@@ -65,3 +67,13 @@ def score_translations(
         str(bleu.get_signature()),
         str(chrf.get_signature()),
     )
+
+
+def too_short_for_bleu(references: Sequence[str], language: str) -> bool:
+    """Whether hardly any text has four words in a row, which BLEU counts: it is 0 then, however good they are.
+
+    The words of a program's menus are such texts. Where words are written without spaces, characters are counted.
+    """
+    if bleu_tokenizer(language) != USUAL or len(references) < ENOUGH:
+        return False
+    return RARE * sum(len(text.split()) >= RUN for text in references) < len(references)
