@@ -133,6 +133,12 @@ def test_what_contradicts_the_other_model_is_named_at_once(place, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_what_may_differ_can_be_said_without_the_kind_of_model(place):
+    read = asked(place, model={"dropout": 0.3})
+    assert (read.model.kind, read.model.dropout) == ("recurrent", 0.3)
+    assert read.model.model_fields_set == {"kind", "dropout"}
+
+
 def test_words_of_a_tokenizer_that_is_taken_over_are_cut_anew_only_where_it_is_unigram(place, tmp_path):
     with pytest.raises(ConfigError) as caught:
         begin(asked(place, training={"recut": 0.2}), tmp_path / "run", to_nobody)

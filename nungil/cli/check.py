@@ -86,7 +86,8 @@ def check(
 
 
 def _is_recipe(files: list[str]) -> bool:
-    return len(files) == 1 and Path(files[0]).suffix in (".yaml", ".yml")
+    """One that somebody wrote, or that a run has kept."""
+    return len(files) == 1 and (Path(files[0]).suffix in (".yaml", ".yml") or Path(files[0]).name == "recipe.json")
 
 
 def _request(files: list[str], said: DataOptions) -> "CheckRequest":

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from nungil.batches.batch import Marks
 from nungil.errors import NungilError, UsageError, did_you_mean
 from nungil.model.build import ModelSettings
+from nungil.model.folder import read_config
 from nungil.runs.data import DataSettings, open_data
 from nungil.settings import Settings, build_settings, read_plain
 from nungil.text.cleaning import CleaningSettings
@@ -77,15 +78,18 @@ def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable
         for change in changes:
             loaded = _laid_over(loaded, _change(change))
         if isinstance(loaded.get("model"), dict) and "kind" not in loaded["model"]:
-            loaded["model"] = {**loaded["model"], "kind": _kind_for(loaded.get("data"), where)}
+            loaded["model"] = {**loaded["model"], "kind": _kind_for(loaded, where)}
     return build_settings(loaded, Recipe, where)
 
 
-def _kind_for(data: object, where: str) -> str:
-    """The kind of model that sizes without a kind are meant for: the default for what the data is for."""
+def _kind_for(loaded: Mapping[str, Any], where: str) -> str:
+    """The kind of model that sizes without a kind are meant for: that of the model it starts from, or the usual."""
     try:
-        task = open_data(build_settings(data, DataSettings, where)).task
-    except NungilError:  # whatever is wrong with the data is said when all is checked, with the other mistakes
+        start = loaded.get("start_from")
+        if isinstance(start, str | Path):
+            return read_config(Path(start)).model.kind
+        task = open_data(build_settings(loaded.get("data"), DataSettings, where)).task
+    except NungilError:  # whatever is wrong with them is said when all is checked, with the other mistakes
         return "transformer"
     return "classifier" if task == "classify" else "transformer"
 
