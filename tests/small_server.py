@@ -18,12 +18,13 @@ from nungil.serving.server import Address, Server, configured, listen
 from nungil.serving.shelf import Shelf, books_of
 
 KEY = "a-key-that-nobody-guesses"
+TALKATIVE = {**LUONG, "scale_embedding": False}  # drawn at random, so that its translations are not empty
 # Made for tests: one that attends, one with heads, one that classifies, one without attention.
 FOLDERS = {
-    "luong": lambda folder: translator_folder(folder, LUONG),
+    "luong": lambda folder: translator_folder(folder, TALKATIVE),
     "transformer": lambda folder: translator_folder(folder, TRANSFORMER),
     "labels": lambda folder: classifier_folder(folder),
-    "plain": lambda folder: translator_folder(folder, {**LUONG, "decoder": "plain"}),
+    "plain": lambda folder: translator_folder(folder, {**TALKATIVE, "decoder": "plain"}),
 }
 
 

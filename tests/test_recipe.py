@@ -13,9 +13,11 @@ from nungil.model.classifier import ClassifierSettings
 from nungil.model.ngrams import NgramSettings
 from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
+from nungil.records import Pair
 from nungil.runs import plan
 from nungil.runs.plan import DEAR, FEWEST, LARGE, MOST, SIZES, TEXTS, filled, make_plan
 from nungil.runs.recipe import MODELS, Recipe, read_recipe
+from nungil.text.languages import Languages
 from nungil.text.outlook import outlook
 from nungil.training.precision import Measured
 from nungil.training.schedule import ScheduleSettings
@@ -206,6 +208,8 @@ class Data:
 
     def __init__(self, rows, task="translate", labels=2, valid=(7, 3)):
         self.train, self.task, self.labels = Rows(rows), task, tuple(map(str, range(labels)))
+        self.languages = Languages("en", "de")
+        self.valid_records = [Pair("I like snow today", "Ich mag heute Schnee")] * 12
         self.valid = SimpleNamespace(columns={"target": Column(*valid)} if task == "translate" else {})
 
 

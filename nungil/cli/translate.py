@@ -36,9 +36,7 @@ def translate(
     beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
     coverage_penalty: Annotated[float | None, typer.Option(metavar="β", help="Cost of words left unread; 0.")] = None,
-    exhaustive: Annotated[
-        bool, typer.Option("--exhaustive", help="Go on until nothing can become better than what has ended.")
-    ] = False,
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Go on until nothing can become better.")] = False,
     sample: Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")] = False,
     temperature: Annotated[float | None, typer.Option(metavar="T", help="Of drawing: below 1 is bolder.")] = None,
     top_k: Annotated[int | None, typer.Option(metavar="K", help="Draw from the K most probable.")] = None,
@@ -47,9 +45,7 @@ def translate(
     shortest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at least.")] = None,
     longest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at most.")] = None,
     no_repeat: Annotated[int | None, typer.Option(metavar="N", help="No run of N tokens twice.")] = None,
-    prefix: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What each translation begins with; to the end, with <eos>.")
-    ] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="How each begins; with <eos>, all of it.")] = None,
     encoding: Annotated[str, typer.Option(help="The encoding of the text, such as cp949 or utf-16.")] = "utf-8",
     precision: Annotated[
         Literal["fp32", "bf16", "int8"] | None,
@@ -75,9 +71,9 @@ def translate(
 
     given = {
         **{"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "coverage_penalty": coverage_penalty},
-        **{"exhaustive": exhaustive or None},
         **{"sample": sample or None, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         **{"shortest": shortest, "longest": longest, "no_repeat": no_repeat, "precision": precision},
+        "exhaustive": exhaustive or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
     shown = Shown(as_json, scores, align, split, n_best > 1)
