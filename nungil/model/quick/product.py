@@ -13,6 +13,7 @@ Multiply = Callable[[Float[Tensor, "N I"], bool], Float[Tensor, "N O"]]
 LARGEST = 127  # of a whole number of eight bits, either way
 LESS = 63  # of a weight, where two products are added up in sixteen bits, as they are without VNNI
 ZERO = 128  # what stands for nothing where inputs are counted from 0 to 255
+OF_RESULTS: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more
 LEAST = 1e-30  # a row of nothing has no largest number to be measured by
 
 
@@ -72,8 +73,7 @@ def has_wide_sums() -> bool:
     count, most = 64, torch.full((1, 64), 255, dtype=torch.uint8)
     weight = torch.ops.onednn.qlinear_prepack(torch.full((1, count), LARGEST, dtype=torch.int8), None)
     nothing = torch.zeros(1, dtype=torch.int8)
-    of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")
-    found = torch.ops.onednn.qlinear_pointwise(most, 1.0, 0, weight, torch.ones(1), nothing, *of_results)
+    found = torch.ops.onednn.qlinear_pointwise(most, 1.0, 0, weight, torch.ones(1), nothing, *OF_RESULTS)
     return int(found) == count * 255 * LARGEST
 
 
@@ -138,6 +138,5 @@ class WholeProduct:
         """W x + b of every row. The numbers of the inputs are used up."""
         counted_NI = inputs.numbers.view(torch.uint8).bitwise_xor_(ZERO)  # the highest bit turned over is 128 added
         of_inputs, of_weights = (counted_NI, 1.0, ZERO), (self.weight, self.measure_O, self.zeros_O)
-        of_results: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more
-        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(*of_inputs, *of_weights, *of_results)
+        made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(*of_inputs, *of_weights, *OF_RESULTS)
         return torch.addcmul(self.bias, made_NO, inputs.measure, out=made_NO)
