@@ -1,8 +1,9 @@
 """The loss over a whole vocabulary, in pieces: the scores of all tokens for all words are never in memory together.
 
 Written out it is cross_entropy(features @ weight.T + bias), which holds the scores, their log-softmax and the gradient
-of both, 130 MB each for 4,000 words and 8,000 tokens. Here a few hundred words at a time go all the way to their
-gradient while their scores are still in the processor's cache. What multiplies a loss is one number, so it can wait.
+of both, 130 MB each for 4,000 words and 8,000 tokens. Here a few hundred words at a time are multiplied, and a few of
+those at a time go all the way to their gradient while their scores are still in the cache of a core. What multiplies a
+loss is one number, so it can wait.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from nungil.model.products import in_full, product_type
 from nungil.model.quick.product import Product
 
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
-PIECE = 2**22  # scores in a piece; half of it and twice of it are slower
+PIECE = 2**23  # scores that are multiplied together
+BLOCK = 2**18  # scores that a core turns into their gradient at a time: they stay in its cache meanwhile
 
 
 class Summed(NamedTuple):
@@ -77,31 +79,57 @@ def _through_pieces(features: Tensor, weight: Tensor, bias: Tensor, asked: _Aske
     score, short_features = Product(weight, bias, kind), features.to(kind)
     give_back = Product(weight.t(), None, kind) if learns else score
     features = features.to(weight.dtype)
-    total, plain, hits = (weight.new_zeros(()) for _ in range(3))
-    mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # of a word's scores, without them
+    found = [weight.new_empty(len(features)) for _ in range(3)]
+    apart = weight.new_zeros(())
     grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
-    room = _room(features, weight)
-    for rows in _pieces(len(features), len(weight)):
+    room = weight.new_empty(_step(BLOCK * torch.get_num_threads(), weight), len(weight))
+    for rows in _cut(len(features), _step(PIECE, weight)):
         scores_nV = score(short_features[rows])
-        shares_nV = room[: len(scores_nV)].copy_(scores_nV)
-        wanted, top = shares_nV.gather(1, right[rows, None])[:, 0], shares_nV.amax(dim=-1)
-        torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
-        log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
-        plain += (log_mass - wanted).sum()
-        total += (log_mass - (1 - smoothing) * wanted).sum()
-        hits += (wanted == top).sum()
-        if agreement:
-            total += agreement * _disagreement(scores_nV, shares_nV, log_mass, agreement if learns else 0.0)
+        for block in _cut(len(scores_nV), len(room)):
+            words = slice(rows.start + block.start, rows.start + block.stop)
+            seen = _Seen(scores_nV[block], room, right[words], *(one[words] for one in found))
+            apart += _to_gradient(seen, asked, grads[2] if learns else None)
         if learns:
-            shares_nV[torch.arange(len(top)), right[rows]] -= 1 - smoothing
-            grads[2].add_(shares_nV.sum(dim=0))
-            short_shares = shares_nV if kind == weight.dtype else scores_nV.copy_(shares_nV)
-            grads[0][rows] = give_back(short_shares)
-            _add_product(grads[1], short_shares.t(), short_features[rows])
-    total -= smoothing * mean.sum()
-    if learns and smoothing:
-        _subtract_even_share(grads, features, weight, smoothing / len(weight))
-    return Summed(total, plain, hits), grads
+            grads[0][rows] = give_back(scores_nV)
+            _add_product(grads[1], scores_nV.t(), short_features[rows])
+    log_mass, wanted, top = found
+    total = log_mass.sum() - (1 - smoothing) * wanted.sum() + agreement * apart
+    if smoothing:
+        total -= smoothing * (features @ weight.mean(dim=0) + bias.mean()).sum()  # the mean of a word's scores
+        if learns:
+            _subtract_even_share(grads, features, weight, smoothing / len(weight))
+    return Summed(total, (log_mass - wanted).sum(), (wanted == top).sum()), grads
+
+
+class _Seen(NamedTuple):
+    """Some words: their scores, which may be written over, and places for what is found out about each."""
+
+    scores: Float[Tensor, "n V"]
+    room: Float[Tensor, "n V"]
+    right: Int[Tensor, " n"]
+    log_mass: Float[Tensor, " n"]  # log Σ exp of the scores
+    wanted: Float[Tensor, " n"]  # the score of the right token
+    top: Float[Tensor, " n"]  # the highest score
+
+
+def _to_gradient(seen: _Seen, asked: _Asked, bias_grad: Float[Tensor, " V"] | None) -> Tensor | float:
+    """Turn scores into the gradient by them, and add it to the bias's; returns how far two readings differ."""
+    in_place = seen.scores.dtype == seen.room.dtype and not asked.agreement
+    shares_nV = seen.scores if in_place else seen.room[: len(seen.scores)].copy_(seen.scores)
+    right_n1 = seen.right[:, None]
+    seen.wanted.copy_(shares_nV.gather(1, right_n1)[:, 0])
+    torch.amax(shares_nV, dim=-1, out=seen.top)
+    torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
+    torch.sub(seen.top, shares_nV.amax(dim=-1).log_(), out=seen.log_mass)  # the share of the top one is exp(top) of it
+    apart: Tensor | float = 0.0
+    if asked.agreement:
+        apart = _disagreement(seen.scores, shares_nV, seen.log_mass, asked.agreement if asked.learns else 0.0)
+    if bias_grad is not None:
+        shares_nV.scatter_add_(1, right_n1, shares_nV.new_full((1, 1), asked.smoothing - 1).expand(len(right_n1), 1))
+        bias_grad += shares_nV.sum(dim=0)
+        if not in_place:
+            seen.scores.copy_(shares_nV)
+    return apart
 
 
 def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight: float) -> Tensor:
@@ -138,17 +166,12 @@ def _subtract_even_share(grads: list[Tensor], features: Tensor, weight: Tensor, 
     grads[2] -= share * len(features)
 
 
-def _room(features: Tensor, weight: Tensor) -> Tensor:
-    """Where the shares of every piece are written, one after the other: new memory is slow memory."""
-    return weight.new_empty(min(len(features), _step(len(weight))), len(weight))
-
-
-def _pieces(words: int, vocabulary: int) -> Iterator[slice]:
-    step = _step(vocabulary)
+def _cut(words: int, step: int) -> Iterator[slice]:
+    """Places of so many words at a time."""
     for first in range(0, words, step):
-        yield slice(first, first + step)
+        yield slice(first, min(first + step, words))
 
 
-def _step(vocabulary: int) -> int:
-    """Words of a piece; an even number, since they may stand in twos."""
-    return max(2, PIECE // vocabulary // 2 * 2)
+def _step(scores: int, weight: Tensor) -> int:
+    """How many words have so many scores; an even number, since they may stand in twos."""
+    return max(2, scores // len(weight) // 2 * 2)
