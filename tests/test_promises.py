@@ -24,6 +24,7 @@ from nungil.batches.order import Order, shares
 from nungil.errors import ConfigError, StoppedError
 from nungil.runs import begin as preparing
 from nungil.runs import launch as launching
+from nungil.runs import session as continuing
 from nungil.runs import train as running
 from nungil.runs.launch import launch
 from nungil.runs.progress import to_nobody
@@ -131,6 +132,15 @@ def test_promise_01_resume_is_exact_wherever_it_was_stopped(family, settings, be
             stop_at(copy, stop)
         assert invoke("resume", str(copy)).returncode == 0
         assert left(copy) == left(whole)
+
+
+@pytest.mark.parametrize("family", SMALL)
+def test_promise_01_where_threads_learn_from_shares_of_a_batch_too(family, begun, monkeypatch):
+    monkeypatch.setattr(continuing, "shares_of", lambda *_: 2)  # as if the model and its batches were large
+    folder, whole = begun(family, 1, "training.accumulation=2", "training.hide=0.1")
+    stop_at(folder, 5)
+    assert invoke("resume", str(folder)).returncode == 0
+    assert left(folder) == left(whole)
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
 """Dropout whose masks are cheap. Srivastava et al. (2014).
 
 On a processor, torch draws each number of a mask by itself, and that took a tenth of a training step. Here one number
-is drawn from torch's generator, so that whoever seeds torch has seeded this; a fast generator makes the mask from it, a
-byte for each number. A mask is kept as bytes, and multiplies the bits of a number rather than the number: whole numbers
-of one size are multiplied many at a time, where a mixed product converts them one by one.
+is drawn by torch, so that whoever seeds torch has seeded this; a fast generator makes the mask from it, a byte for each
+number. A mask is kept as bytes, and multiplies the bits of a number rather than the number: whole numbers of one size
+are multiplied many at a time, where a mixed product converts them one by one.
 """
 
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from nungil.attention.draws import generator
 
 LEVELS = 256  # of a byte that is drawn
 ROW = 1_024  # numbers that have a limit each
@@ -48,10 +50,10 @@ def cheap_mask(shape: torch.Size, share: float) -> Tensor:
     """
     count = shape.numel()
     rows = -(-count // ROW)
-    seed = int(torch.randint(2**63 - 1, ()))
+    seed = int(torch.randint(2**63 - 1, (), generator=generator()))
     words = np.random.SFC64(seed).random_raw(rows * ROW // 8)
     draws = torch.from_numpy(words.view(np.int8)).view(rows, ROW)
-    limits = (share * LEVELS + torch.rand(ROW)).floor_() - LEVELS // 2
+    limits = (share * LEVELS + torch.rand(ROW, generator=generator())).floor_() - LEVELS // 2
     mask = torch.empty_like(draws)
     torch.ge(draws, limits.clamp_(max=LEVELS // 2 - 1).to(torch.int8), out=mask)
     return mask.view(-1)[:count].view(shape)

@@ -57,6 +57,7 @@ from nungil.training.optimizer import make_optimizer
 from nungil.training.ranks import ALONE, Ranks
 from nungil.training.schedule import rate_at
 from nungil.training.settings import TrainingSettings
+from nungil.training.shares import shares_of
 from nungil.training.steps import Group, Rules, train
 from nungil.training.stopping import Mark, Stopper
 
@@ -207,6 +208,7 @@ class Session:
             clip=self.settings.optimizer.clip,
             seed=self.recipe.seed,
             ranks=self.ranks,
+            shares=shares_of(torch.get_num_threads(), parameter_count(self._model), self.settings.batch_tokens or 1),
         )
 
     def _recut(self) -> Recut | None:

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from nungil.attention.draws import generator
 from nungil.batches.batch import LabelledBatch, PairBatch
 from nungil.text.tokenizers.base import EOS, UNK
 
@@ -17,7 +18,7 @@ Batch = TypeVar("Batch", PairBatch, LabelledBatch)
 
 
 def with_hidden_words(batch: Batch, share: float) -> Batch:
-    """The batch as the model is to read it, drawn from torch's own randomness."""
+    """The batch as the model is to read it, with others hidden at every call."""
     if share == 0.0:
         return batch
     if isinstance(batch, PairBatch):
@@ -27,5 +28,5 @@ def with_hidden_words(batch: Batch, share: float) -> Batch:
 
 def _hidden(ids: Int[Tensor, "B S"], share: float) -> Int[Tensor, "B S"]:
     """Marks and padding are never hidden: they tell where a sentence begins and ends."""
-    hit = (torch.rand(ids.shape) < share).to(ids.device) & (ids > EOS)
+    hit = (torch.rand(ids.shape, generator=generator()) < share).to(ids.device) & (ids > EOS)
     return ids.masked_fill(hit, UNK)

@@ -13,6 +13,7 @@ from nungil.errors import DivergedError
 from nungil.training.course import Place
 from nungil.training.losses import Loss
 from nungil.training.ranks import ALONE, Ranks
+from nungil.training.shares import sharing
 
 Batch = TypeVar("Batch")
 PATIENCE = 10  # updates in a row whose gradient is not finite before a run is given up
@@ -54,6 +55,7 @@ class Rules:
     clip: float
     seed: int
     ranks: Ranks = ALONE
+    shares: int = 1  # of each batch, that are learned from at the same time
 
 
 def train(
@@ -67,51 +69,46 @@ def train(
     """Updates without end, numbered from `done` + 1.
 
     The loss is summed over predictions and divided by those of the whole group, so that cutting a batch into
-    micro-batches, or among processes, changes nothing. A gradient that is not finite makes no update; too many in a row
-    end the run.
+    micro-batches, or among threads or processes, changes nothing. A gradient that is not finite makes no update; too
+    many in a row end the run.
     """
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     failed = 0
-    for number, group in enumerate(groups, done + 1):
-        model.train()
-        optimizer.zero_grad(set_to_none=True)
-        losses = [
-            _accumulate(loss_of, batch, group.predictions, rules, (number, place))
-            for place, batch in enumerate(group.batches)
-        ]
-        rules.ranks.add_gradients(model.parameters())
-        gradient = float(nn.utils.clip_grad_norm_(model.parameters(), rules.clip))
-        rate = rules.rate_of(number)
-        finite = gradient - gradient == 0
-        if finite:
-            for part in optimizer.param_groups:
-                part["lr"] = rate
-            optimizer.step()
-        failed = 0 if finite else failed + 1
-        loss, right = rules.ranks.total(sum(loss.plain for loss in losses), sum(loss.right for loss in losses))
-        yield Step(
-            number,
-            group.epoch,
-            loss / group.predictions,
-            right / group.predictions,
-            group.predictions,
-            gradient,
-            rate,
-            group.after,
-            not finite,
-            group.rows,
-        )
-        if failed == PATIENCE:
-            raise DivergedError(
-                f"training diverged: the gradient was not finite in {PATIENCE} updates in a row, up to {number}; "
-                "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+    with sharing(rules.shares) as shares:
+        for number, group in enumerate(groups, done + 1):
+            model.train()
+            optimizer.zero_grad(set_to_none=True)
+            losses = [
+                loss
+                for place, batch in enumerate(group.batches)
+                for loss in shares.learn(
+                    loss_of, batch, group.predictions, parameters, seed_of(rules.seed, number, place, rules.ranks.rank)
+                )
+            ]
+            rules.ranks.add_gradients(model.parameters())
+            gradient = float(nn.utils.clip_grad_norm_(model.parameters(), rules.clip))
+            rate = rules.rate_of(number)
+            finite = gradient - gradient == 0
+            if finite:
+                for part in optimizer.param_groups:
+                    part["lr"] = rate
+                optimizer.step()
+            failed = 0 if finite else failed + 1
+            loss, right = rules.ranks.total(sum(loss.plain for loss in losses), sum(loss.right for loss in losses))
+            yield Step(
+                number,
+                group.epoch,
+                loss / group.predictions,
+                right / group.predictions,
+                group.predictions,
+                gradient,
+                rate,
+                group.after,
+                not finite,
+                group.rows,
             )
-
-
-def _accumulate(
-    loss_of: Callable[[Batch], Loss], batch: Batch, predictions: int, rules: Rules, where: tuple[int, int]
-) -> Loss:
-    """Add the gradient of one micro-batch. Its randomness comes from its place alone: no random state is kept."""
-    torch.manual_seed(seed_of(rules.seed, *where, rules.ranks.rank))
-    loss = loss_of(batch)
-    (loss.total / predictions).backward()  # type: ignore[no-untyped-call]
-    return loss
+            if failed == PATIENCE:
+                raise DivergedError(
+                    f"training diverged: the gradient was not finite in {PATIENCE} updates in a row, up to {number}; "
+                    "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
+                )

@@ -1,0 +1,98 @@
+"""Shares: the rows of a batch are dealt out to threads, which learn from them at the same time.
+
+An update is some thousand operations, most of them small. Two threads that divide every operation between them wait for
+each other after each; with half of the rows each, they wait once, for the sum of their gradients.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Barrier
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nungil.attention.draws import own_draws
+from nungil.batches.chance import seed_of
+from nungil.training.losses import Loss
+
+MOST = 2  # more have not been measured
+WORTH_IT = 30e9  # multiplications of an update going forward; with fewer, Python is what the threads wait for
+
+LossOf = Callable[[Any], Loss]
+Learned = tuple[Loss, Sequence[Tensor | None]]
+
+
+def shares_of(threads: int, parameters: int, positions: int) -> int:
+    """Into how many shares batches of so many positions are dealt; each has as many of a run's threads."""
+    return MOST if threads % MOST == 0 and parameters * positions >= WORTH_IT else 1
+
+
+class Shares:
+    """Whoever learns from a batch: this thread from all of it, or those of a pool from a share of its rows each."""
+
+    def __init__(self, count: int, pool: ThreadPoolExecutor | None = None) -> None:
+        self.count, self.pool = count, pool
+
+    def learn(
+        self, loss_of: LossOf, batch: Any, predictions: int, parameters: Sequence[nn.Parameter], seed: int
+    ) -> list[Loss]:
+        """Add the gradient of the loss per prediction to that of the parameters; returns the loss of each share.
+
+        All randomness comes from the seed, and gradients are added in the order of the shares, whichever is ready
+        first: a run that resumes gets the same bytes.
+        """
+        if self.pool is None:
+            torch.manual_seed(seed)
+            loss = loss_of(batch)
+            (loss.total / predictions).backward()  # type: ignore[no-untyped-call]
+            return [loss]
+
+        def learn_from(number: int, share: Any) -> Learned:
+            with own_draws(seed_of(seed, number)):
+                loss = loss_of(share)
+                total = loss.total / predictions
+                if number > 0:
+                    return loss, torch.autograd.grad(total, parameters, allow_unused=True)
+                total.backward()  # type: ignore[no-untyped-call]
+                return loss, ()
+
+        shares = dealt(batch, self.count)
+        learned = list(self.pool.map(learn_from, range(len(shares)), shares))
+        for _, gradients in learned[1:]:
+            _add(parameters, gradients)
+        return [loss for loss, _ in learned]
+
+
+@contextmanager
+def sharing(count: int) -> Iterator[Shares]:
+    """Learners for so many shares, among whom torch's threads are divided."""
+    if count == 1:
+        yield Shares(1)
+        return
+    threads, started = torch.get_num_threads(), Barrier(count)
+
+    def begin() -> None:
+        torch.get_num_threads()  # without having asked, a thread would go by torch's number later on
+        torch.set_num_threads(max(1, threads // count))
+        started.wait()
+
+    with ThreadPoolExecutor(count, "share", begin) as pool:
+        list(pool.map(abs, range(count)))  # until all of them have begun
+        torch.set_num_threads(threads)
+        yield Shares(count, pool)
+
+
+def dealt(batch: Any, count: int) -> list[Any]:
+    """The rows dealt out one by one, so that every share has long ones and short ones; no share is empty."""
+    return [
+        type(batch)(*(side[number::count].contiguous() for side in batch))
+        for number in range(min(count, len(batch[0])))
+    ]
+
+
+def _add(parameters: Sequence[nn.Parameter], gradients: Sequence[Tensor | None]) -> None:
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        if gradient is not None:
+            parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad.add_(gradient)
