@@ -69,6 +69,13 @@ class TransformerState(NamedTuple):
         seen = self.seen.flatten(0, 1)[rows]
         return state._replace(seen=seen.view(len(state.keep), -1, seen.shape[1]))
 
+    def seen_next(self) -> Bool[Tensor, "B K Q"] | None:
+        """`seen` after one more step of every hypothesis: of the steps that are new, each sees only its own."""
+        if self.seen is None:
+            return None
+        own = torch.eye(self.seen.shape[1], dtype=torch.bool, device=self.seen.device)
+        return torch.cat([self.seen, own.expand(len(self.seen), -1, -1)], dim=2)
+
 
 class TransformerTranslator(nn.Module):
     """Encoder and decoder, depth set apart; embeddings tied as the settings say."""
@@ -133,11 +140,9 @@ class TransformerTranslator(nn.Module):
     def _decode(
         self, target_in: Int[Tensor, "B T"], state: TransformerState, eye: Eye | None
     ) -> tuple[Float[Tensor, "B T M"], TransformerState]:
-        """The next target steps, one or many, after those in the state; or one step of every beginning of a beam."""
-        steps, seen = target_in.shape[1], state.seen
-        if seen is not None:  # of what is written now, each sees its own
-            own = torch.eye(steps, dtype=torch.bool, device=seen.device).expand(len(seen), -1, -1)
-            seen, steps = torch.cat([seen, own], dim=2), 1
+        """The next target steps, one or many, after those in the state; or one step of every hypothesis of a beam."""
+        seen = state.seen_next()
+        steps = target_in.shape[1] if seen is None else 1
         states = self.target_embedding(target_in)
         if self.settings.positions == "sinusoidal":
             states = states + sinusoids(state.position, steps, states.shape[2], states)

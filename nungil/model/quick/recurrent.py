@@ -1,6 +1,5 @@
 """QuickRecurrent: the recurrent translator for searching. It equals its reference."""
 
-from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -13,8 +12,8 @@ from nungil.model.cells import CellState
 from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
 from nungil.model.products import computing_in
 from nungil.model.quick.cells import QuickLayers, worth_a_table
-from nungil.model.quick.likeliest import Hide, Likeliest
 from nungil.model.quick.product import Product, lays_out
+from nungil.model.quick.stepping import Stepping
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.results import Stepped
 
@@ -44,18 +43,17 @@ class QuickState(NamedTuple):
         return self._replace(cells=self.cells.select(rows), memory=memory, fed=fed)
 
 
-class QuickRecurrent:
+class QuickRecurrent(Stepping[QuickState]):
     """Made of the weights as they are, where that `suits`. With `lookup`, all tokens are multiplied beforehand."""
 
     def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, lookup: bool = False) -> None:
+        super().__init__(model.output, kind)
         self.model, self.decoder = model, model.decoder
         self.short = kind is not None and lays_out(model.output.weight, torch.bfloat16)
         self.layers = QuickLayers(model.decoder.layers, model.target_embedding.every(), kind, lookup)
         readout = getattr(model.decoder, "readout", None)
         combine = readout.combine if isinstance(readout, Readout) else None
         self.combine = None if combine is None else Product.of(combine, kind=kind)
-        self.output = Product.of(model.output, kind=kind)
-        self.picks = kind is None and Likeliest.suits(model.output)
 
     @staticmethod
     def suits(model: RecurrentTranslator) -> bool:
@@ -77,24 +75,7 @@ class QuickRecurrent:
         state = self.model.begin(encoded)
         return QuickState(state.cells, state.memory, state.fed)
 
-    def step(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye | None = None) -> Stepped[QuickState]:
-        """The token after the last one."""
-        if eye is not None:
-            return self._watched(last, state, eye)
-        feature, following = self._advance(last, state)
-        return Stepped(self.output(feature), following)
-
-    def pick(self, last: Int[Tensor, " N"], state: QuickState, hide: Hide) -> tuple[Int[Tensor, " N"], QuickState]:
-        """The most probable token after the last one, of those that are not hidden."""
-        feature, following = self._advance(last, state)
-        return self._likeliest(feature, hide), following
-
-    @cached_property
-    def _likeliest(self) -> Likeliest:
-        return Likeliest(self.model.output, self.output)
-
     def _advance(self, last: Int[Tensor, " N"], state: QuickState) -> tuple[Float[Tensor, "N F"], QuickState]:
-        """What the next token is told by, and the state after it."""
         if isinstance(self.decoder, PlainDecoder):
             top, cells = self.layers.step(last, None, state.cells)
             return top, state._replace(cells=cells, position=state.position + 1)
@@ -119,7 +100,7 @@ class QuickRecurrent:
         return context.flatten(0, 1)
 
     def _watched(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye) -> Stepped[QuickState]:
-        """The same by the reference, to which each beginning is a sentence."""
+        """One step of the reference, to which each hypothesis is a sentence of its own."""
         memory = state.memory
         if memory is not None:
             sentences = torch.arange(len(memory.keys)).repeat_interleave(len(last) // len(memory.keys))
