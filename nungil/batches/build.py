@@ -1,6 +1,5 @@
 """From clean records to a store of ids: cut into tokens in several processes, written in one order. Knows no torch."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nungil.batches.store import Store, StoreWriter
-from nungil.batches.workers import map_in_order
+from nungil.batches.workers import cores, map_in_order
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.counts import counted
@@ -100,7 +99,7 @@ def _build(
 ) -> Built:
     too_long = 0
     with writer:
-        for columns in _cut(_chunks(records), cutter, processes or _cores()):
+        for columns in _cut(_chunks(records), cutter, processes or cores()):
             rows = _short_enough(columns, longest)
             if not rows.all():
                 too_long += int((~rows).sum())
@@ -136,7 +135,3 @@ def _cut(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes:
     if processes == 1 or len(beginning) < SMALL // CHUNK:
         return map(cutter, everything)
     return map_in_order(cutter, everything, processes)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,6 +4,7 @@ Each process has a pipe and one item at a time. There are no threads, which woul
 lock, and no queue that a killed process could leave waiting for ever.
 """
 
+import os
 import signal
 import sys
 import threading
@@ -24,6 +25,11 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Pipe: TypeAlias = "Connection[object, object]"
 MOMENT = 0.5  # seconds without an answer after which the reader may look around
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Worker(Generic[Item, Answer]):

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
+from nungil.batches.workers import cores
 from nungil.cli.talk import readable_json, write
 
 
@@ -49,7 +50,7 @@ def _machine() -> list[tuple[str, str]]:
         ("Python", platform.python_version()),
         ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
         ("processor", _processor()),
-        ("cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())),
+        ("cores", str(cores())),
         ("memory", _memory()),
     ]
 

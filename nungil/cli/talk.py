@@ -141,7 +141,9 @@ def suggest_looking(folder: Path, texts: Sequence[str], otherwise: str) -> None:
 
 def has_the_last_word() -> bool:
     """Whether this is the process that a user started, or the first of those that torchrun did."""
-    return os.environ.get("RANK", "0") == "0" and "NUNGIL_LIFELINE" not in os.environ
+    from nungil.runs.launch import LIFELINE
+
+    return os.environ.get("RANK", "0") == "0" and LIFELINE not in os.environ
 
 
 def readable_json(value: Any, indent: str = "") -> str:

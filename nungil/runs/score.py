@@ -3,7 +3,7 @@
 Loads torch only if one of them is a model.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nungil.errors import CorpusError, UsageError, did_you_mean
 from nungil.records import Pair
 from nungil.runs.answers import Answers, read_answers, read_side
-from nungil.runs.asked import Asked, Places, read_asked, read_training, refuse_uneven
+from nungil.runs.asked import Asked, Places, Say, read_asked, read_training, refuse_uneven
 from nungil.runs.kept import count_seen, kept_training
 from nungil.scoring.classifiers import LabelReport, report_labels
 from nungil.scoring.measures import Way
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nungil.engines import Engine
     from nungil.pipeline import Classifier, Translator
 
-Say = Callable[[str], None]
 FEW = 100  # records with which an interval is itself uncertain
 
 

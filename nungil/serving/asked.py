@@ -1,6 +1,6 @@
 """Requests as the server takes them: every field has a type and bounds, and unknown ones are refused."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -94,24 +94,42 @@ class Explain(Settings):
     lang: Language = Field("en", description="The language of names and stories.")
 
 
-class ForceIt(Settings):
-    """All the weight on one word."""
+class ChangeRequest(Settings):
+    """A change of a row of attention. Its fields are those of the `Change` that it makes."""
 
     model_config = STRICT
+    makes: ClassVar[type[Change]]
+
+    def change(self) -> Change:
+        """The change that is asked for."""
+        return self.makes(**self.model_dump(exclude={"do"}))
+
+
+class EditRequest(Settings):
+    """An edit of the text. Its fields are those of the `Edit` that it makes."""
+
+    model_config = STRICT
+    makes: ClassVar[type[Edit]]
+
+    def edit(self) -> Edit:
+        """The edit that is asked for."""
+        return self.makes(**self.model_dump(exclude={"do"}))
+
+
+class ForceIt(ChangeRequest):
+    """All the weight on one word."""
+
+    makes = Force
 
     do: Literal["force"]
     step: Step
     word: ByName
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Force(self.step, self.word)
 
-
-class MoveIt(Settings):
+class MoveIt(ChangeRequest):
     """The weight of one word on another."""
 
-    model_config = STRICT
+    makes = Move
 
     do: Literal["move"]
     step: Step
@@ -119,105 +137,77 @@ class MoveIt(Settings):
     to: ByName
     share: float = Field(1.0, ge=0, le=1, description="How much of the weight.")
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Move(self.step, self.word, self.to, self.share)
 
-
-class ZeroIt(Settings):
+class ZeroIt(ChangeRequest):
     """No weight on one word."""
 
-    model_config = STRICT
+    makes = Zero
 
     do: Literal["zero"]
     step: Step
     word: ByName
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Zero(self.step, self.word)
 
-
-class FlattenIt(Settings):
+class FlattenIt(ChangeRequest):
     """The same weight on every word."""
 
-    model_config = STRICT
+    makes = Flatten
 
     do: Literal["flatten"]
     step: Step
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Flatten(self.step)
 
-
-class PermuteIt(Settings):
+class PermuteIt(ChangeRequest):
     """The same weights in another order."""
 
-    model_config = STRICT
+    makes = Permute
 
     do: Literal["permute"]
     step: Step
     seed: Seed = 1
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Permute(self.step, self.seed)
 
-
-class SetIt(Settings):
+class SetIt(ChangeRequest):
     """Weights of one's own, one for each column; they are made to sum to what the row did."""
 
-    model_config = STRICT
+    makes = Set
 
     do: Literal["set"]
     step: Step
     weights: list[Annotated[float, Field(ge=0, le=1e6)]] = Field(min_length=1, max_length=100_000)
 
     def change(self) -> Change:
-        """As inspection has it."""
+        """JSON has no tuples."""
         return Set(self.step, tuple(self.weights))
 
 
-class SwapIt(Settings):
+class SwapIt(EditRequest):
     """Another word in its place."""
 
-    model_config = STRICT
+    makes = Swap
 
     do: Literal["swap"]
     word: ByName
     other: New
 
-    def edit(self) -> Edit:
-        """As inspection has it."""
-        return Swap(self.word, self.other)
 
-
-class DeleteIt(Settings):
+class DeleteIt(EditRequest):
     """The text without a word."""
 
-    model_config = STRICT
+    makes = Delete
 
     do: Literal["delete"]
     word: ByName
 
-    def edit(self) -> Edit:
-        """As inspection has it."""
-        return Delete(self.word)
 
-
-class InsertIt(Settings):
+class InsertIt(EditRequest):
     """A new word after one."""
 
-    model_config = STRICT
+    makes = Insert
 
     do: Literal["insert"]
     word: ByName
     new: New
-
-    def edit(self) -> Edit:
-        """As inspection has it."""
-        return Insert(self.word, self.new)
 
 
 AnyChange = Annotated[ForceIt | MoveIt | ZeroIt | FlattenIt | PermuteIt | SetIt, Field(discriminator="do")]
