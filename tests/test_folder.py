@@ -281,7 +281,7 @@ def test_a_weight_that_is_not_finite(folder, value):
 
 
 PICKLED = (
-    "model.safetensors: not a whole safetensors file: it holds objects of Python, as torch.save writes them, and such "
+    "model.safetensors: not a whole safetensors file: it holds pickled objects, as torch.save writes them; such "
     "files are never opened ("
 )
 

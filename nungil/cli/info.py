@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from nungil import __version__
-from nungil.batches.workers import cores
 from nungil.cli.talk import readable_json, write
 
 
@@ -45,6 +44,8 @@ def _card(folder: Path) -> None:
 
 
 def _machine() -> list[tuple[str, str]]:
+    from nungil.batches.workers import cores
+
     return [
         ("nungil", __version__),
         ("Python", platform.python_version()),

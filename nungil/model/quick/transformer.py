@@ -1,4 +1,4 @@
-"""QuickTransformer: the Transformer translator for searching. It has the states of its reference, and equals it."""
+"""QuickTransformer: the Transformer translator for searching. Its states are those of its reference."""
 
 from typing import TypeVar
 
@@ -15,13 +15,13 @@ from nungil.model.quick.stepping import Stepping
 from nungil.model.results import Stepped
 from nungil.model.transformer import TransformerState, TransformerTranslator
 
-# Sizes   B sentences   S source steps   K beginnings of a beam   N rows, B × K   P past steps   M width   V vocabulary
+# Sizes   B sentences   S source steps   K hypotheses of a beam   N rows, B × K   P past steps   M width   V vocabulary
 Block = TypeVar("Block", bound=nn.Module)
-PLACES = 512  # positions whose waves are kept; those beyond are computed when they come
+PLACES = 512  # positions whose sinusoids are kept; later ones are computed when needed
 
 
 class QuickTransformer(Stepping[TransformerState]):
-    """Made of the weights as they are. Whoever brings an eye is shown the reference."""
+    """Built from the weights as they are now."""
 
     def __init__(self, model: TransformerTranslator, kind: torch.dtype | None = None) -> None:
         super().__init__(model.output, kind)
@@ -63,7 +63,7 @@ class QuickTransformer(Stepping[TransformerState]):
         return self.model.step(last, state, eye)
 
     def _placed(self, embedding: Embedding, ids: Int[Tensor, "B S"], first: int, steps: int) -> Float[Tensor, "B S M"]:
-        """Tokens as vectors, with the waves of where they stand."""
+        """Embedded tokens with their positions."""
         vectors = embedding.table.weight.detach()[ids]
         if self.model.settings.positions != "sinusoidal":
             return vectors * embedding.scale
@@ -73,7 +73,7 @@ class QuickTransformer(Stepping[TransformerState]):
 
 
 def _mask(keep: Keep | None, like: Tensor) -> Float[Tensor, "B 1 #T S"] | None:
-    """0 where a step is kept and −∞ where it is hidden, for all heads; where nothing is hidden, nothing is added."""
+    """0 where a step is kept and −∞ where it is hidden, for all heads; None where nothing is hidden."""
     return None if keep is None or bool(keep.all()) else hidden(keep, like.new_empty(1, 1, 1, 1))
 
 
