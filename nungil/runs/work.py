@@ -84,7 +84,7 @@ class Work(ABC, Generic[Batch]):
             texts = store if recut is None else recut.of(store, update.epoch)
             batches = [self.batch(texts, rows) for rows in mine if len(rows)]
             predictions = sum(self.predictions(texts, rows) for rows in update.groups)
-            store.release()  # rows lie anywhere: a few batches would touch every page of the store
+            store.release()  # rows are scattered: a few batches touch every page of the store
             yield Group(batches, predictions, update.epoch, update.after, update.groups)
 
     def validate(self, store: Store, records: Sequence[Any], budget: int, shown: int = 0) -> Validation:

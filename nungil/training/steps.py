@@ -1,4 +1,4 @@
-"""The training loop as an iterator: a step is one update, and whoever asks for steps decides what to do in between."""
+"""The training loop as an iterator: each step is one update, and the caller decides what happens in between."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from nungil.training.losses import Loss
 from nungil.training.ranks import ALONE, Ranks
 
 Batch = TypeVar("Batch")
-PATIENCE = 10  # updates in a row whose gradient is not finite before a run is given up
+PATIENCE = 10  # updates in a row with a gradient that is not finite, after which training fails
 
 
 class Group(NamedTuple, Generic[Batch]):
     """The batches of one update, and the place to go on from after it.
 
-    Where several processes train together, `batches` are those of this one, the rest is of all.
+    With several processes, `batches` are those of this one, and everything else is of all.
     """
 
     batches: Sequence[Batch]
@@ -32,14 +32,14 @@ class Group(NamedTuple, Generic[Batch]):
 
 
 class Step(NamedTuple):
-    """One update, as it was made."""
+    """One update that was made, or skipped because its gradient was not finite."""
 
     number: int
     epoch: int
     loss: float  # per prediction, without smoothing
     accuracy: float
     predictions: int
-    gradient: float  # its length before clipping
+    gradient: float  # its norm before clipping
     rate: float
     after: Place
     skipped: bool = False
@@ -64,11 +64,11 @@ def train(
     rules: Rules,
     done: int = 0,
 ) -> Iterator[Step]:
-    """Updates without end, numbered from `done` + 1.
+    """Endless updates, numbered from `done` + 1.
 
-    The loss is summed over predictions and divided by those of the whole group, so that cutting a batch into
-    micro-batches, or among processes, changes nothing. A gradient that is not finite makes no update; too many in a row
-    end the run.
+    The loss is summed over predictions and divided by those of the whole group, so dividing a batch into micro-batches
+    or among processes changes nothing. An update whose gradient is not finite is skipped; too many in a row are an
+    error.
     """
     failed = 0
     for number, group in enumerate(groups, done + 1):
@@ -110,7 +110,7 @@ def train(
 def _accumulate(
     loss_of: Callable[[Batch], Loss], batch: Batch, predictions: int, rules: Rules, where: tuple[int, int]
 ) -> Loss:
-    """Add the gradient of one micro-batch. Its randomness comes from its place alone: no random state is kept."""
+    """Add the gradient of one micro-batch. It is seeded by its place in the run: no random state needs to be kept."""
     torch.manual_seed(seed_of(rules.seed, *where, rules.ranks.rank))
     loss = loss_of(batch)
     (loss.total / predictions).backward()  # type: ignore[no-untyped-call]

@@ -1,8 +1,8 @@
-"""The loss over a whole vocabulary, in pieces: the scores of all tokens for all words are never in memory together.
+"""The loss over a whole vocabulary, in pieces: the scores of all words are never in memory together.
 
 Written out it is cross_entropy(features @ weight.T + bias), which holds the scores, their log-softmax and the gradient
-of both, 130 MB each for 4,000 words and 8,000 tokens. Here a few hundred words at a time go all the way to their
-gradient while their scores are still in the processor's cache. What multiplies a loss is one number, so it can wait.
+of both, 130 MB each for 4,000 words and 8,000 tokens. Here a few hundred words at a time are taken as far as their
+gradient while their scores are still in the processor's cache. `backward` only has to multiply by the upstream scalar.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from nungil.model.products import in_full, product_type
 from nungil.model.quick.product import Product
 
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
-PIECE = 2**22  # scores in a piece; half of it and twice of it are slower
+PIECE = 2**22  # scores in a piece; half as many and twice as many are slower
 
 
 class Summed(NamedTuple):
-    """Cross-entropy with and without smoothing, summed over the words, and how many were guessed right."""
+    """The loss and the plain cross-entropy, summed over the words, and how many words were predicted right."""
 
     total: Float[Tensor, ""]
     plain: Float[Tensor, ""]
@@ -38,8 +38,8 @@ def vocabulary_loss(
 ) -> Summed:
     """−Σ q log softmax(W f + b), with q = 1 − ε on the right token and ε spread over all.
 
-    With `agreement` α, words stand in twos, each two of them the same word read twice; α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁)) is
-    added for each two. Liang et al. (2021), R-Drop, equations 2 and 3.
+    With `agreement` α, rows come in pairs, two readings of the same word; α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁)) is added for
+    each pair. Liang et al. (2021), R-Drop, equations 2 and 3.
     """
     asked = (features, weight, bias, right, smoothing, agreement)
     return Summed(*_VocabularyLoss.apply(*asked))  # type: ignore[no-untyped-call]
@@ -51,7 +51,7 @@ class _VocabularyLoss(torch.autograd.Function):
         right, smoothing, agreement = given
         learns = any(ctx.needs_input_grad[:3])
         asked = _Asked(right, smoothing, agreement, product_type(weight.dtype), learns)
-        with in_full():  # only products are short, and they are asked for
+        with in_full():  # `kind` alone decides which products are in bfloat16
             summed, grads = _through_pieces(features, weight, bias, asked)
         ctx.save_for_backward(*grads)
         ctx.mark_non_differentiable(summed.plain, summed.right)
@@ -72,21 +72,21 @@ class _Asked(NamedTuple):
 
 
 def _through_pieces(features: Tensor, weight: Tensor, bias: Tensor, asked: _Asked) -> tuple[Summed, list[Tensor]]:
-    """The loss and, for who learns, its gradients by features, weight and bias; piece by piece."""
+    """The loss and, if asked for, its gradients by features, weight and bias; piece by piece."""
     right, smoothing, agreement, kind, learns = asked
     score, short_features = Product(weight, bias, kind), features.to(kind)
     give_back = Product(weight.t(), None, kind) if learns else score
     features = features.to(weight.dtype)
     total, plain, hits = (weight.new_zeros(()) for _ in range(3))
-    mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # of a word's scores, without them
+    mean = features @ weight.mean(dim=0) + bias.mean() if smoothing else total  # each word's mean score
     grads = [torch.empty_like(features), torch.zeros_like(weight), torch.zeros_like(bias)] if learns else []
     room = _room(features, weight)
     for rows in _pieces(len(features), len(weight)):
         scores_nV = score(short_features[rows])
         shares_nV = room[: len(scores_nV)].copy_(scores_nV)
         wanted, top = shares_nV.gather(1, right[rows, None])[:, 0], shares_nV.amax(dim=-1)
-        torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
-        log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp: the share of the top one is exp(top) of it
+        torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: passing a dtype would allocate
+        log_mass = top - shares_nV.amax(dim=-1).log()  # log Σ exp, since the top share is exp(top) / Σ exp
         plain += (log_mass - wanted).sum()
         total += (log_mass - (1 - smoothing) * wanted).sum()
         hits += (wanted == top).sum()
@@ -105,7 +105,7 @@ def _through_pieces(features: Tensor, weight: Tensor, bias: Tensor, asked: _Aske
 
 
 def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight: float) -> Tensor:
-    """½ (KL(p‖q) + KL(q‖p)) of each two words, summed; `weight` times its gradient is added to the shares p and q.
+    """½ (KL(p‖q) + KL(q‖p)) of each pair of rows, summed; adds `weight` times its gradient to the shares p and q.
 
     With d = log p − log q it is ½ Σ (p − q) d, and its gradient by the scores of p ½ (p (1 + d − KL(p‖q)) − q).
     """
@@ -124,7 +124,7 @@ def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
-    """Add a product to a sum, which is of full precision whatever the product is of."""
+    """Add a product, in bfloat16 perhaps, to a sum in full precision."""
     if left.dtype == total.dtype:
         total.addmm_(left, right)
     else:
@@ -132,14 +132,14 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
 
 
 def _subtract_even_share(grads: list[Tensor], features: Tensor, weight: Tensor, share: float) -> None:
-    """The part of the gradient that smoothing spreads over all tokens alike: of rank one, no pass over the scores."""
+    """The gradient of the smoothing term that is the same for all tokens: of rank one, without the scores."""
     grads[0] -= share * weight.sum(dim=0)
     grads[1] -= share * features.sum(dim=0)
     grads[2] -= share * len(features)
 
 
 def _room(features: Tensor, weight: Tensor) -> Tensor:
-    """Where the shares of every piece are written, one after the other: new memory is slow memory."""
+    """A buffer for the shares of each piece in turn: allocating anew would be slow."""
     return weight.new_empty(min(len(features), _step(len(weight))), len(weight))
 
 
@@ -150,5 +150,5 @@ def _pieces(words: int, vocabulary: int) -> Iterator[slice]:
 
 
 def _step(vocabulary: int) -> int:
-    """Words of a piece; an even number, since they may stand in twos."""
+    """Words of a piece; an even number, since rows may come in pairs."""
     return max(2, PIECE // vocabulary // 2 * 2)
