@@ -699,7 +699,7 @@ REFUSED = {
     "data in the place of a recipe": (
         ["pairs.tsv"],
         2,
-        "pairs.tsv is no recipe (.yaml); files to train on are given with --train pairs.tsv",
+        "pairs.tsv is not a recipe (.yaml); give files to train on with --train pairs.tsv",
     ),
     "no such corpus": (["--train", "none.tsv"], 3, "none.tsv: there is no such file"),
     "one column": (

@@ -19,7 +19,7 @@ def export(folder: Path, out: Path, compute: str | None = None) -> None:
     library()
     name = known_compute(compute)
     if out.exists():
-        raise UsageError(f"{out}: there is something already, and nothing is written over; choose another --out")
+        raise UsageError(f"{out}: exists already, and is not overwritten; choose another --out")
     model, transformer = transformer_of(folder, load(folder))
     tokenizers = model.tokenizers
     written = Written(

@@ -180,7 +180,7 @@ def _answer(system: System, model: "Translator | Classifier", asked: Asked, requ
     translated = model.translate(sources, request.search, split=request.split)
     cut = sum(not one.finished for one in translated if one.source)
     if cut:
-        say(f"{cut:,} of them did not come to an end and were cut off; they are scored as they are.")
+        say(f"{cut:,} of them reached their maximum length and were cut off; they are scored as they are.")
     return Answers([" ".join(one.text.split("\n")) for one in translated], None, "translate")
 
 
