@@ -68,7 +68,7 @@ class Store:
             digest.update(_side_digest(name, column.ids, column.ends))
         if digest.hexdigest() != self.fingerprint:
             raise CorpusError(
-                f"{self.folder}: the stored ids were changed since they were written; train anew into another folder"
+                f"{self.folder}: the stored ids were changed since they were written; train again in another folder"
             )
 
     def release(self) -> None:
@@ -100,7 +100,7 @@ class StoreWriter:
 
     def __init__(self, folder: Path, sizes: Mapping[str, int]) -> None:
         if folder.exists():
-            raise CorpusError(f"{folder}: there is something already; a store is never written over")
+            raise CorpusError(f"{folder}: exists already; a store is never overwritten")
         self.folder, self.rows = folder, 0
         self._beside = folder.with_name(f".{folder.name}.part-{os.getpid()}")
         self._kinds = {name: "<u2" if size <= 2**16 else "<u4" for name, size in sizes.items()}
