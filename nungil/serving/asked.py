@@ -26,24 +26,24 @@ ByName = Annotated[
     Field(description="A word by its text, or by the number of its column, from 1."),
 ]
 New = Annotated[str, Field(min_length=1, max_length=1_000)]
-Seed = Annotated[int, Field(ge=0, lt=2**63, description="Of whatever is drawn.")]
+Seed = Annotated[int, Field(ge=0, lt=2**63, description="Seed of random changes and permutations.")]
 
 
 class Translate(SearchSettings):
-    """Texts to translate, and how their translations are searched for."""
+    """Texts to translate, and search settings."""
 
     model_config = STRICT
 
     model: Named = None
     texts: list[str] = Field(min_length=1, description="Texts; each may have several sentences.")
     split: bool = Field(True, description="Translate sentence by sentence.")
-    align: bool = Field(False, description="Tell which word was looked at for which.")
+    align: bool = Field(False, description="Add word links.")
     prefix: str | list[str | None] | None = Field(
         None, description="What translations begin with: one for all, or one for each."
     )
 
     def search(self) -> SearchSettings:
-        """How it is searched, without what is searched for."""
+        """The search settings alone."""
         given = {name: getattr(self, name) for name in self.model_fields_set if name in SearchSettings.model_fields}
         return SearchSettings.model_validate(given)
 
@@ -69,7 +69,7 @@ class Look(Settings):
     layer: Layer = None
     head: Head = None
     lens: Lens | None = Field(None, description="By default raw, or gradient-input of a model without attention.")
-    reading: Reading = Field("output", description="A row is of the word being output, or of the word just put in.")
+    reading: Reading = Field("output", description="A row belongs to the word being output, or to the one just put in.")
     words: bool = Field(False, description="Pieces merged to words.")
     honesty: Literal["none", "quick", "full"] = Field(
         "none", description="How far to trust the map: a few figures where they are cheap, or every figure."
@@ -168,7 +168,7 @@ class PermuteIt(ChangeRequest):
 
 
 class SetIt(ChangeRequest):
-    """Weights of one's own, one for each column; they are made to sum to what the row did."""
+    """Your own weights, one for each column; scaled to the sum of the row."""
 
     makes = Set
 
@@ -215,7 +215,7 @@ AnyEdit = Annotated[SwapIt | DeleteIt | InsertIt, Field(discriminator="do")]
 
 
 class Intervene(Settings):
-    """One question of the kind: what would be written if …"""
+    """What would be written if attention, or the text, were different."""
 
     model_config = STRICT
 
@@ -235,7 +235,7 @@ class Intervene(Settings):
     seed: Seed = 1
 
     def added(self) -> list[str]:
-        """What edits put into the text."""
+        """The words that edits add to the text."""
         return [
             one.other if isinstance(one, SwapIt) else one.new for one in self.edits if not isinstance(one, DeleteIt)
         ]
