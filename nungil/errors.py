@@ -1,17 +1,17 @@
-"""Every error a user can cause, and the exit code each ends a command with. Anything else is our bug.
+"""Every error a user can cause, and its exit code. Anything else is a bug in nungil.
 
 NungilError
-├── UsageError         2    a command or a call that cannot be meant
+├── UsageError         2    a command or call that makes no sense
 │   ├── ConfigError    2    a setting is unknown, mistyped or contradictory
-│   ├── EmptyError     2    a text in which there is nothing to read
+│   ├── EmptyError     2    a text without anything to read
 │   └── ShapeError     2    sizes that do not fit, or a row with nothing to keep
 ├── CorpusError        3    data that is missing, unreadable, misaligned or empty
 ├── CheckpointError    4    a model file that is refused
 ├── ResourceError      5    out of memory or disk
-├── DivergedError      6    training went to infinity
+├── DivergedError      6    training diverged
 ├── StoppedError 130, 143   stopped by a signal
-├── LostError         75    one of several processes is gone, and this one cannot go on without it
-└── ProcessError            one of several processes ended the run; the code is its own
+├── LostError         75    another one of several processes ended, and this one cannot continue
+└── ProcessError            one of several processes ended the run; has its exit code
 """
 
 import signal
@@ -28,7 +28,7 @@ class NungilError(Exception):
 
 
 class UsageError(NungilError, ValueError):
-    """A command or a call that cannot be meant."""
+    """A command or call that makes no sense."""
 
     exit_code = 2
 
@@ -42,7 +42,7 @@ class ConfigError(UsageError):
 
 
 class EmptyError(UsageError):
-    """A text in which there is nothing to read."""
+    """A text without anything to read."""
 
 
 class ShapeError(UsageError):
@@ -68,7 +68,7 @@ class ResourceError(NungilError):
 
 
 class DivergedError(NungilError):
-    """Training went to infinity."""
+    """Training diverged."""
 
     exit_code = 6
 
@@ -82,18 +82,18 @@ class StoppedError(NungilError):
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]  # the code depends on what happened
-        """130 after Ctrl-C, 143 after SIGTERM, 129 where the terminal has gone."""
+        """130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
         return 128 + self.number
 
 
 class LostError(NungilError):
-    """One of several processes is gone, and this one cannot go on without it. The other one's error is what matters."""
+    """Another one of several processes ended, and this one cannot continue. The error of the other one matters."""
 
     exit_code = 75
 
 
 class ProcessError(NungilError):
-    """One of several processes ended the run. It has said why itself, and its exit code is that of the command."""
+    """One of several processes ended the run. It has reported why; the command ends with its exit code."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -101,12 +101,12 @@ class ProcessError(NungilError):
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]
-        """That of the process."""
+        """The exit code of the process."""
         return self.code
 
 
 def unreadable(path: object, error: OSError) -> CorpusError:
-    """The sentence on a file that the system does not hand out."""
+    """The error for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         return CorpusError(f"{path}: there is no such file")
     if isinstance(error, IsADirectoryError):
@@ -115,12 +115,12 @@ def unreadable(path: object, error: OSError) -> CorpusError:
 
 
 def as_typed(word: object) -> str:
-    """A path or a text as it is typed in a command: with quotes around it where a shell would take it apart."""
+    """A path or text as typed in a shell, quoted where necessary."""
     return quote(str(word))
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """`"; did you mean dot?"` when something close to the word is known, else what there is."""
+    """`"; did you mean dot?"` if a known word is similar, else all known words."""
     names = sorted(known)
     by_lower = {name.lower(): name for name in names}
     close = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)

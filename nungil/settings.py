@@ -1,4 +1,4 @@
-"""The one reader of settings: YAML or JSON in, a frozen class out, every mistake named at once."""
+"""Reads settings: YAML or JSON in, a frozen class out, with all mistakes reported at once."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from nungil.errors import ConfigError, CorpusError, did_you_mean, unreadable
 
 S = TypeVar("S", bound="Settings")
-IN_WORDS = {  # by the beginning of what pydantic calls it
+IN_WORDS = {  # by the beginning of pydantic's error type
     "int_": "a whole number is expected",
     "float_": "a number is expected",
     "bool_": "true or false is expected",
@@ -33,7 +33,7 @@ IN_WORDS = {  # by the beginning of what pydantic calls it
 
 
 class Settings(BaseModel):
-    """A frozen set of settings that refuses unknown keys. Each one stands beside what it sets."""
+    """Frozen settings that refuse unknown keys. Subclasses stand in the module that they configure."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -72,7 +72,7 @@ def parse_json(text: str, where: str) -> Any:
     except ValueError:  # Python refuses to read an integer of thousands of digits
         raise ConfigError(where, ["a number has too many digits"]) from None
     except RecursionError:
-        raise ConfigError(where, ["nested too deeply to be meant"]) from None
+        raise ConfigError(where, ["nested too deeply"]) from None
 
 
 def parse_yaml(text: str, where: str) -> Any:
@@ -88,11 +88,11 @@ def parse_yaml(text: str, where: str) -> Any:
     except ValueError:
         raise ConfigError(where, ["a number or date cannot be read"]) from None
     except RecursionError:
-        raise ConfigError(where, ["nested too deeply to be meant"]) from None
+        raise ConfigError(where, ["nested too deeply"]) from None
 
 
 class _RefusedError(ValueError):
-    """What Python's JSON reader would let through."""
+    """JSON that Python's reader would accept."""
 
 
 def _refuse_constant(name: str) -> float:
@@ -109,7 +109,7 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _EachKeyOnce(yaml.SafeLoader):
-    """The safe loader, but a key that is given twice is a mistake and not a choice of the last."""
+    """The safe loader, but a repeated key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """A mapping whose keys all differ."""
@@ -122,7 +122,7 @@ class _EachKeyOnce(yaml.SafeLoader):
 
 
 def read_text(path: Path) -> str:
-    """The whole of a UTF-8 file, or a sentence on why it cannot be had."""
+    """The text of a UTF-8 file; otherwise a CorpusError."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -156,7 +156,7 @@ def _mistake(detail: ErrorDetails, kind: type[BaseModel]) -> str:
 
 
 def in_words(what: str, about: Mapping[str, Any], message: str) -> str:
-    """A complaint of pydantic's, by its type and what it is about, as people would say it."""
+    """An error of pydantic in plain words, by its type and context."""
     known = next((words for start, words in IN_WORDS.items() if what.startswith(start)), None)
     if known is not None:
         return known.format(
@@ -169,7 +169,7 @@ def in_words(what: str, about: Mapping[str, Any], message: str) -> str:
 def _place(loc: tuple[int | str, ...], kind: type[BaseModel]) -> tuple[list[str], list[type[BaseModel]]]:
     """The path as users write it, and the settings classes it leads to.
 
-    Where `kind: …` chooses among several classes, pydantic's path holds the choice too; no user wrote that section.
+    Where `kind: …` selects one of several classes, pydantic's path contains the selection, which users did not write.
     """
     path, owners = [], [kind]
     for part in loc:
@@ -184,13 +184,13 @@ def _place(loc: tuple[int | str, ...], kind: type[BaseModel]) -> tuple[list[str]
 
 
 def _tags(kind: type[BaseModel]) -> set[str]:
-    """What chooses this class: the one value that its `kind: Literal["…"]` may have."""
+    """The values that select this class: that of its `kind: Literal["…"]`."""
     choices = [get_args(field.annotation) for field in kind.model_fields.values()]
     return {values[0] for values in choices if len(values) == 1 and isinstance(values[0], str)}
 
 
 def _classes_in(annotation: object) -> list[type[BaseModel]]:
-    """Every settings class that is named in an annotation, however deep."""
+    """All settings classes in an annotation, at any depth."""
     parts = get_args(annotation)
     if not parts:
         return [annotation] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else []

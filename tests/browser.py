@@ -6,8 +6,11 @@ import time
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+import pytest
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WHY = "needs a browser that nungil does not: apt-get install chromium"
+NEEDS_BROWSER = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY)]
 EXPECTED = re.compile("Failed to load resource")  # what a browser itself says of an answer that is not 2xx
 
 
@@ -31,6 +34,12 @@ class Visits:
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("console", lambda said: self._hear(said, refused))
         page.goto(address)
+        return page
+
+    def open_map(self, address, **options):
+        """A page whose map is drawn."""
+        page = self.open(address, **options)
+        page.wait_for_selector("#map [role=grid]")
         return page
 
     def _hear(self, said, refused):

@@ -135,7 +135,7 @@ def test_sizes_that_do_not_fit_are_named(call, message):
     [
         (
             lambda: MultiHeadAttention(10, 3),
-            "d_model 10 is not divisible by num_heads 3; these would do: 1, 2, 5, 10",
+            "d_model 10 is not divisible by num_heads 3; these would fit: 1, 2, 5, 10",
         ),
         (lambda: MultiHeadAttention(0, 1), "d_model and num_heads must be at least 1, not 0 and 1"),
         (lambda: LocalM(Dot(), 0), "LocalM: reach must be at least 1, not 0"),
@@ -148,7 +148,7 @@ def test_sizes_that_do_not_fit_are_named(call, message):
         ),
         (
             lambda: Attention(Dot())(random(1, 2, 7), Dot().prepare(random(1, 3, 7)), keep=torch.ones(1, 3).bool()),
-            "a prepared memory has its own keep; hand keep to prepare()",
+            "a prepared memory has its own keep; pass keep to prepare()",
         ),
         (lambda: General(0, 11), "General: query_size must be at least 1, not 0"),
         (

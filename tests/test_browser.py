@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, WHY, cells_by_keys, texts, until, values
+from browser import NEEDS_BROWSER, cells_by_keys, texts, until, values
 from small_server import KEY, running, small_shelf
 
 import nungil
 from nungil.inspection.changes import Flatten
 from nungil.inspection.edits import Delete, Insert, Swap
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY)]
+pytestmark = NEEDS_BROWSER
 GRID = "#map [role=grid]"
 AFTER = "p => Math.abs(Number(document.querySelector('.p-after').value) - p) < 1e-5"
 LAST = "all => all.map(one => [one.dataset.name, Number([...one.querySelectorAll('data')].at(-1).value)])"
@@ -37,9 +37,7 @@ def visit(visits, server):
     """The page at this model and text."""
 
     def go(model="luong", text="I like snow", **options):
-        page = visits.open(f"{server.address.url}/#model={model}&text={text}", **options)
-        page.wait_for_selector("#map [role=grid]")
-        return page
+        return visits.open_map(f"{server.address.url}/#model={model}&text={text}", **options)
 
     return go
 

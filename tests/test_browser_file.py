@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, WHY, cells_by_keys, colour_at, texts, values
+from browser import NEEDS_BROWSER, cells_by_keys, colour_at, texts, values
 
 from nungil.inspection.colours import colours_of
 from nungil.inspection.links import links_of
@@ -19,7 +19,7 @@ from nungil.inspection.saving import to_csv
 from nungil.inspection.steps import Candidate, Step
 from nungil.pipeline.classifier import told_by_both
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY)]
+pytestmark = NEEDS_BROWSER
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "@@DATA@@", "<!--", "\u2028", "a&b", "'\"\\", "\x1b\n"]
 SHOWN = ["</script><img src=x onerror=alert(1)>", "@@DATA@@", "<!--", "\\u2028", "a&b", "'\"\\", "\\x1b\\n"]
 
@@ -30,9 +30,7 @@ def shown(visits, tmp_path):
 
     def show(text, name="page.html", **options):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        page = visits.open((tmp_path / name).as_uri(), **options)
-        page.wait_for_selector("#map [role=grid]")
-        return page
+        return visits.open_map((tmp_path / name).as_uri(), **options)
 
     return show
 

@@ -303,7 +303,7 @@ def test_the_data_is_not_written_over(tmp_path):
     assert check(path, "--rejected", path) == (
         2,
         "",
-        f"nungil: --rejected {path} is a file to be checked; it would be written over\n",
+        f"nungil: --rejected {path} is a file to be checked; it would be overwritten\n",
     )
     assert path.read_text() == "a\tb\n"
 

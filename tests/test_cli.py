@@ -163,7 +163,7 @@ def test_examples_are_listed():
         (
             ["explain", "--example", "--json", "--markdown"],
             2,
-            "nungil: --json and --markdown are two forms of the same page; choose one",
+            "nungil: --json and --markdown exclude each other; choose one",
         ),
         (
             ["explain", "--example", "--score", "general"],
@@ -237,7 +237,7 @@ def test_a_bug_of_ours_is_called_one():
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.returncode == 1
     assert found.stderr.startswith(
-        "nungil: this is a bug of ours: ZeroDivisionError: x\nRun the command again with --debug"
+        "nungil: this is a bug in nungil: ZeroDivisionError: x\nRun the command again with --debug"
     )
 
 

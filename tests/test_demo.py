@@ -59,7 +59,7 @@ def test_a_second_demo_touches_nothing_unless_told_to(demo):
     before = (folder / "model.safetensors").read_bytes()
     found = invoke("demo", "--out", str(folder))
     assert found.returncode == 2
-    assert "a demo was here already" in found.stderr
+    assert "there is a demo already" in found.stderr
     assert "--overwrite" in found.stderr
     assert (folder / "model.safetensors").read_bytes() == before
 

@@ -322,7 +322,7 @@ def test_what_one_engine_began_another_does_not_finish(folder, tmp_path, monkeyp
         assert "left by another command" in found.stderr
     found = invoke(*asked, "--engine", "ctranslate2", "--compute", "int8")
     assert found.returncode == 0
-    assert "Going on after line 1." in found.stderr
+    assert "Continuing after line 1." in found.stderr
 
 
 @pytest.mark.parametrize(

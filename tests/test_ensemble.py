@@ -157,10 +157,10 @@ def test_models_that_cannot_work_together_are_refused(folders, tmp_path):
     change_config(back, source="ko", target="en")
     for place, words in (
         (back, f"{back} translates from ko to en, but {folders[0]} from en to ko"),
-        (folders[0], f"{folders[0]}: the same model is named twice; it has nothing to add to itself"),
-        (other, f"{other} cuts text otherwise than {folders[0]}; models that translate together need the same tokeni"),
-        (marked, f"{marked} cuts text otherwise than {folders[0]}"),
-        (labels, f"{labels} holds a classifier; only translators work together"),
+        (folders[0], f"{folders[0]}: the same model is named twice"),
+        (other, f"{other} has other tokenizers than {folders[0]}; models of an ensemble need the same ones"),
+        (marked, f"{marked} has other tokenizers than {folders[0]}"),
+        (labels, f"{labels} holds a classifier; only translators form an ensemble"),
     ):
         found = invoke("translate", str(folders[0]), "--with", str(place))
         assert found.returncode == 2

@@ -101,9 +101,7 @@ def test_nothing_is_written_over_and_nothing_is_left_half(tmp_path, monkeypatch)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     found = invoke("export", str(folder), "--to", "ctranslate2", "--out", str(out), "--compute", "int8")
     assert found.returncode == 2
-    assert found.stderr == (
-        f"nungil: {out}: there is something already, and nothing is written over; choose another --out\n"
-    )
+    assert found.stderr == (f"nungil: {out}: exists already, and is not overwritten; choose another --out\n")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert [path.name for path in out.parent.iterdir()] == ["exported"]
 

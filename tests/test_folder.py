@@ -207,7 +207,7 @@ def test_a_config_that_is_not_json(folder):
         (b"[1, 2]", "refused: config.json:\n- holds a list where settings (`name: value`) are expected"),
         (b'{"longest": NaN}', "refused: config.json:\n- NaN is not a finite number"),
         (b'{"task": "translate", "task": "classify"}', "refused: config.json:\n- task: is given twice"),
-        (b"[" * 100_000, "refused: config.json:\n- nested too deeply to be meant"),
+        (b"[" * 100_000, "refused: config.json:\n- nested too deeply"),
         (b"\x80\x04\x95", "config.json: cannot be read: 'utf-8' codec can't decode byte 0x80"),
     ],
     ids=["a list", "not a number", "a key twice", "very deep", "not text"],
@@ -281,7 +281,7 @@ def test_a_weight_that_is_not_finite(folder, value):
 
 
 PICKLED = (
-    "model.safetensors: not a whole safetensors file: it holds objects of Python, as torch.save writes them, and such "
+    "model.safetensors: not a whole safetensors file: it holds pickled objects, as torch.save writes them; such "
     "files are never opened ("
 )
 

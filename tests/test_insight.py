@@ -125,7 +125,7 @@ def test_words_swapped_deleted_and_inserted(translator, classifier):
     assert longer.after.columns == ("<sos>", "like", "a", "snow", "<eos>")
     assert longer.edits == ("“a” inserted after “like”", "“I” deleted")
     assert classifier.compare(TEXT, Delete(1)).picture().columns[0] == "−I"
-    with pytest.raises(UsageError, match=r"nothing is to be edited"):
+    with pytest.raises(UsageError, match=r"no edits were given"):
         translator.compare(TEXT)
 
 

@@ -122,13 +122,13 @@ def test_a_file_that_somebody_else_has_made_meanwhile_is_not_written_over(articl
     with pytest.raises(UsageError) as caught:
         work_through(Texts([article]), out, {}, answer)
     assert str(caught.value) == (
-        f"{out}: was made by somebody else meanwhile, and nothing is written over; all answers are in {out}.part"
+        f"{out}: was created by another process meanwhile, and is not overwritten; all answers are in {out}.part"
     )
     assert out.read_text() == "theirs"
     out.unlink()
     work_through(Texts([article]), out, {}, upper)
     assert out.read_text().splitlines() == upper(LINES, 1)
-    assert capsys.readouterr().err == "Going on after line 5.\n"
+    assert capsys.readouterr().err == "Continuing after line 5.\n"
 
 
 @pytest.mark.parametrize("replaced", [True, False])
@@ -145,7 +145,7 @@ def test_a_file_that_was_taken_away_is_not_gone_on_with(article, tmp_path, monke
 
     with pytest.raises(ResourceError) as caught:
         work_through(Texts([article]), tmp_path / "out", {}, answer)
-    assert str(caught.value) == f"{part}: was deleted or replaced while it was being written; begin anew"
+    assert str(caught.value) == f"{part}: was deleted or replaced while it was being written; start over"
     assert part.exists() == replaced
     assert (tmp_path / "elsewhere").read_text().splitlines() == upper(LINES[:2], 1)
 
@@ -201,11 +201,11 @@ def stop_after(line, article, out, monkeypatch, number=signal.SIGINT):
 def test_a_signal_ends_with_a_word_on_how_to_go_on(article, tmp_path, monkeypatch, capsys, number, code):
     before = signal.getsignal(number)
     error = stop_after(4, article, tmp_path / "out", monkeypatch, number)
-    assert str(error) == "stopped after line 4; the same command goes on with it"
+    assert str(error) == "stopped after line 4; the same command continues there"
     assert error.exit_code == code
     assert signal.getsignal(number) == before
     work_through(Texts([article]), tmp_path / "out", {}, upper)
-    assert capsys.readouterr().err == "Going on after line 4.\n"
+    assert capsys.readouterr().err == "Continuing after line 4.\n"
     assert (tmp_path / "out").read_text().splitlines() == upper(LINES, 1)
 
 
@@ -242,9 +242,7 @@ def test_standard_input_begins_anew_and_says_so(typed, tmp_path, monkeypatch, ca
     typed(b"four\nfive\n")
     work_through(Texts([]), out, {}, upper)
     assert out.read_text() == "1:FOUR\n2:FIVE\n"
-    assert capsys.readouterr().err == (
-        "Beginning anew: what comes through standard input may be something else each time.\n"
-    )
+    assert capsys.readouterr().err == ("Starting over: standard input may be different each time.\n")
 
 
 def test_standard_input_does_not_write_over_what_a_file_was_answered(typed, article, tmp_path, monkeypatch):

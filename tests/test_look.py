@@ -148,7 +148,7 @@ def test_a_large_file_is_asked_about_first(folder, tmp_path, monkeypatch):
     path = tmp_path / "look.csv"
     refused = invoke("look", folder, TEXT, "--target", TARGET, "--csv", str(path))
     assert refused.returncode == 2
-    assert "look.csv would have about 0 MB, more than 0; if that is wanted, add --yes" in refused.stderr
+    assert "look.csv would have about 0 MB, more than 0; add --yes to write it" in refused.stderr
     assert not path.exists()
     assert invoke("look", folder, TEXT, "--target", TARGET, "--csv", str(path), "--yes").returncode == 0
     assert path.exists()

@@ -229,7 +229,7 @@ def test_a_badge(folder, pairs):
 
 def test_what_would_have_no_effect_is_refused(folder, tmp_path):
     page = str(tmp_path / "a.html")
-    assert "--badge is of the model as a whole; leave out the text 'I like snow', --html, --lens" in refused(
+    assert "--badge measures the model as a whole; leave out the text 'I like snow', --html, --lens" in refused(
         folder, TEXT, "--badge", "--html", page, "--lens", "raw"
     )
     assert "--limit, --also: only with --badge" in refused(folder, TEXT, "--limit", "3", "--also", folder)

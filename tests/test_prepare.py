@@ -545,7 +545,7 @@ def test_a_small_validation_set_is_read_by_the_columns_of_train(tmp_path):
 def test_one_label_is_none(tmp_path):
     train = table(tmp_path / "train.tsv", [(f"snow {n}", "pos") for n in range(30)], ("text", "label"))
     assert refusal(tmp_path, train=train) == (
-        "train.tsv: all texts have the same label, 'pos'; to tell texts apart takes two or more"
+        "train.tsv: all texts have the same label, 'pos'; classifying needs two or more"
     )
 
 
@@ -681,7 +681,7 @@ def test_a_vocabulary_too_small_for_its_own_texts(tmp_path):
 def test_files_and_a_size_for_one_set_contradict(tmp_path):
     train, valid = table(tmp_path / "snow.tsv", PAIRS[:30]), table(tmp_path / "valid.tsv", KOREAN_VALID)
     assert refusal(tmp_path, UsageError, train=train, valid=valid, valid_size=3) == (
-        "valid names files and valid_size sets records of train aside; give one of the two"
+        "valid names files, but valid_size sets records of train aside; give only one of them"
     )
 
 
@@ -699,7 +699,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
 def test_a_store_is_not_written_over_and_a_failure_leaves_none(tmp_path, monkeypatch):
     train = table(tmp_path / "snow.tsv", PAIRS[:60])
     run(tmp_path, train=train)
-    with pytest.raises(CorpusError, match=r"data/train: there is something already; a store is never written over"):
+    with pytest.raises(CorpusError, match=r"data/train: exists already; a store is never overwritten"):
         run(tmp_path, train=train)
 
     def stopped(_):

@@ -191,7 +191,7 @@ def test_a_finished_run_can_be_resumed_and_stays_what_it_is(undisturbed):
     assert found.returncode == 0, found.stderr
     assert json.loads((whole / "result.json").read_text())["seconds"] > max(seconds), "those before count too"
     assert f"Next: echo 'a sentence' | nungil translate {whole}\n" in found.stderr
-    assert f"All updates were made, {UPDATES} of them: the model is chosen and scored once more." in found.stderr
+    assert f"All {UPDATES} updates are done: choosing and scoring the model again." in found.stderr
     assert left(whole) == before
 
 
@@ -323,13 +323,13 @@ def test_promise_03_a_broken_checkpoint_is_passed_over(begun):
     found = invoke("resume", str(folder))
     assert found.returncode == 0, found.stderr
     assert f"checkpoints/{last.parent.name} is broken and was passed over." in found.stderr
-    assert f"Going on after update {EVERY} of {UPDATES}." in found.stderr
+    assert f"Continuing after update {EVERY} of {UPDATES}." in found.stderr
     assert left(folder) == left(whole)
 
 
 def test_a_run_whose_checkpoints_are_gone_begins_anew_and_says_so(begun):
     folder, whole = begun("lstm")
-    said = "There is no checkpoint any more: it begins anew, at the first update.\n"
+    said = "There is no checkpoint: starting over at the first update.\n"
     stop_at(folder, 7)
     shutil.rmtree(folder / "checkpoints")
     assert said in resumed(folder)
@@ -451,7 +451,7 @@ def test_promise_07_infinity_on_one_process_is_left_out_by_both(begun):
     folder, _ = begun("lstm", 2)
     found = happen(folder, "infinity", 5)
     assert found.returncode == 0, found.stderr
-    told = re.findall(r"update (\d+) was left out: its gradient is not finite \((.*)\)", found.stderr)
+    told = re.findall(r"update (\d+) was skipped: its gradient is not finite \((.*)\)", found.stderr)
     assert [number for number, _ in told] == ["5"]
     assert re.fullmatch(r"epoch 1; \d+ rows of data/train: (\d+, ){4}\d+ …", told[0][1])
     assert found.stderr.count("left out") == 1, "said once, though both leave it out"
@@ -639,8 +639,8 @@ def test_promise_10_changed_data_is_refused_unless_it_is_meant(begun):
     found = invoke("resume", str(folder))
     assert found.returncode == 4
     assert found.stderr == (
-        f"nungil: {folder}: not what step-00000007 was trained with: the training data was changed; put it back, "
-        "train anew into another folder, or go on all the same: --accept-changes\n"
+        f"nungil: {folder}: not what step-00000007 was trained with: the training data was changed; restore it, "
+        "train again in another folder, or continue with --accept-changes\n"
     )
     found = invoke("resume", str(folder), "--accept-changes")
     assert found.returncode == 0, found.stderr
@@ -662,7 +662,7 @@ def test_promise_10_another_text_to_score_is_refused(name, told, begun):
     records.write_text("".join(lines[1:]))
     found = invoke("resume", str(folder))
     assert found.returncode == 4
-    assert f"trained with: the text of the {told} was changed; put it back, " in found.stderr
+    assert f"trained with: the text of the {told} was changed; restore it, " in found.stderr
 
 
 def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
@@ -676,7 +676,7 @@ def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
     changed = [f"training.steps was {steps} and is {steps + 2}", f"training.schedule.rate was {rate} and is 0.0123"]
     found = invoke("resume", str(folder))
     assert found.returncode == 4
-    assert f"step-00000007 was trained with: {'; '.join(changed)}; put it back, " in found.stderr
+    assert f"step-00000007 was trained with: {'; '.join(changed)}; restore it, " in found.stderr
     found = invoke("resume", str(folder), "--accept-changes")
     assert found.returncode == 0, found.stderr
     for what in changed:
@@ -752,8 +752,8 @@ def test_promise_10_another_number_of_processes_is_refused_unless_it_is_meant(be
     found = invoke("resume", str(folder), "--processes", "1")
     assert found.returncode == 2
     assert found.stderr.strip() == (
-        f"nungil: {folder}: --processes 1, but it was begun with 2, and another number adds up in another order; "
-        "go on as it was begun, or add --accept-changes"
+        f"nungil: {folder}: --processes 1, but it was started with 2, and another number sums in another order; "
+        "continue as it was started, or add --accept-changes"
     )
     found = subprocess.run(
         [*TORCHRUN[:-3], "3", *TORCHRUN[-2:], "-m", "nungil", "resume", str(folder)], capture_output=True, text=True
@@ -768,7 +768,7 @@ def test_promise_10_another_number_of_processes_is_refused_unless_it_is_meant(be
 
 def test_what_is_no_run_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "not a run that can be gone on with" in invoke("resume", str(tmp_path / "empty")).stderr
+    assert "not a run that can be resumed" in invoke("resume", str(tmp_path / "empty")).stderr
     assert invoke("resume", str(tmp_path / "empty")).returncode == 4
     assert "there is no such folder" in invoke("resume", str(tmp_path / "nothing")).stderr
 

@@ -418,7 +418,7 @@ MISTAKES = [
         {},
         'a.jsonl:2: "ko" holds half a character, a lone \\ud800 to \\udfff',
     ),
-    ("a.jsonl", '{"en": "a", "ko": "b"}\n' + "[" * 50_000, {}, "a.jsonl:2: JSON nested too deeply to be meant"),
+    ("a.jsonl", '{"en": "a", "ko": "b"}\n' + "[" * 50_000, {}, "a.jsonl:2: JSON nested too deeply"),
     ("a.jsonl", '{"en": "a", "ko": "b"}\n{"en": ' + "1" * 5_000 + "}", {}, "a.jsonl:2: a number too long to be meant"),
     ("a.json", "[1, 2]\n", {}, "a.json:1: not JSON Lines; one object per line is expected"),
     (

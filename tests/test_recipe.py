@@ -60,7 +60,7 @@ def test_files_are_looked_for_in_the_folder_that_is_named(tmp_path):
     assert "30 pairs read" in checked.stdout
     missing = invoke("check", str(tmp_path / "recipe.yaml"), "--data", str(tmp_path / "nowhere"))
     assert missing.returncode == 3
-    assert missing.stderr == f"nungil: {tmp_path}/nowhere: there is no such folder; it is to hold pairs.tsv\n"
+    assert missing.stderr == f"nungil: {tmp_path}/nowhere: there is no such folder; expected in it: pairs.tsv\n"
     useless = invoke("check", str(tmp_path / "corpus" / "pairs.tsv"), "--data", str(tmp_path / "corpus"))
     assert (useless.returncode, useless.stderr) == (
         2,
@@ -313,14 +313,12 @@ def test_updates_are_epochs_and_said():
     found = plan_of(rows=100, positions=50 * SIZES[0].batch_tokens)
     epochs = SIZES[0].epochs
     assert found.training.steps == epochs * 50
-    assert found.decisions[0] == (
-        f"{epochs * 50:,} updates: {epochs} epochs of 50; it stops before if nothing improves."
-    )
+    assert found.decisions[0] == (f"{epochs * 50:,} updates: {epochs} epochs of 50; fewer if nothing improves.")
     accumulated = plan_of(rows=100, positions=50 * SIZES[0].batch_tokens, training={"accumulation": 2})
     assert accumulated.training.steps == epochs * 25
     few = plan_of(rows=100, positions=10 * SIZES[0].batch_tokens)
     assert few.training.steps == 1_000
-    assert few.decisions[0] == "1,000 updates: 100 epochs of 10; it stops before if nothing improves."
+    assert few.decisions[0] == "1,000 updates: 100 epochs of 10; fewer if nothing improves."
     given = plan_of(training={"steps": 9, "precision": "fp32"}).decisions  # else what the processor is good at is said
     assert len(given) == 1
 

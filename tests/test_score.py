@@ -113,7 +113,7 @@ def test_the_nearest_training_sentence_stands_beside_a_translator(translator, tm
     answers = [*KOREAN[:3], KOREAN[0]]  # `snow fell` is most like `I like snow`
     assert nearest == pytest.approx(score_translations(answers, KOREAN, "ko").bleu)
     assert found["comparisons"][0]["told"].startswith(f"{translator} does not beat the nearest training sentence. ")
-    assert f"3 of the 4 stand in the training set of {translator}, which makes it look better than it is.\n" in said
+    assert f"3 of the 4 are in the training set of {translator}, which makes it look better than it is.\n" in said
     assert found["seen"] == {str(translator): 3}
     given = write(tmp_path / "train.tsv", map("\t".join, zip(ENGLISH[3:], KOREAN[3:], strict=True)))
     other, _ = scored(translator, "--train", given)
@@ -129,7 +129,7 @@ def test_what_any_of_several_models_has_seen_is_told(translator, tmp_path, first
     one, helper = (translator, other) if first else (other, translator)
     found, said = scored(one, "--with", helper)
     assert found["seen"] == {f"{one} + {helper}": 3}
-    assert f"3 of the 4 stand in the training set of {one} + {helper}, which makes it look better" in said
+    assert f"3 of the 4 are in the training set of {one} + {helper}, which makes it look better" in said
 
 
 def test_the_nearest_sentence_needs_no_model(tmp_path):
@@ -287,7 +287,7 @@ def test_only_a_validation_set_is_said_to_be_one(tmp_path):
     keep(folder, PAIRS, "validation")
     found, said = scored(folder)
     assert found["data"] == f"the validation set of {folder}"
-    assert "on the validation set, by which the model was chosen, scores are somewhat too good" in said
+    assert "Scores on the validation set, which the model was chosen by, are somewhat too good" in said
 
 
 def test_records_without_a_text_or_an_answer_are_left_out_and_counted(classifier, tmp_path):
@@ -349,8 +349,8 @@ CASES = [
     ("{model} --hypotheses {made}", 2, "{model} and --hypotheses {made} are two systems; compare them with --against"),
     ("{bare}", 2, "{bare} has kept no test set; give one: --data FILE"),
     ("--hypotheses {nowhere} --references {right}", 3, "{nowhere}: there is no such file"),
-    ("--hypotheses {made}", 2, "answers need what is right beside them: give --references FILE, or --data FILE"),
-    ("--hypotheses {made} --sources {source}", 2, "--sources needs --references FILE, to know what is right"),
+    ("--hypotheses {made}", 2, "answers are scored against references: give --references FILE, or --data FILE"),
+    ("--hypotheses {made} --sources {source}", 2, "--sources needs --references FILE"),
     (
         "--hypotheses {three} --references {right}",
         3,
@@ -377,12 +377,12 @@ CASES = [
     ("--hypotheses {made} --references {right} --encoding utf-9", 2, "--encoding: there is no encoding 'utf-9'"),
     ("--hypotheses {gap} --references {gold} --task classify", 3, "{gap}:2: there is no label in this line"),
     ("--hypotheses {gold} --references {gap} --task classify", 3, "{gap}:2: there is no label in this line"),
-    ("--hypotheses {json} --references {gold}", 3, "{json}:3: begins like JSON, but is none"),
+    ("--hypotheses {json} --references {gold}", 3, "{json}:3: begins like JSON, but is not JSON"),
     (
         "--hypotheses {null} --references {gold}",
         3,
-        "{null}:2: there is no label in this line; `nungil classify` gives none to an empty text: take its line out "
-        "here, and out of what is right",
+        "{null}:2: there is no label in this line; `nungil classify` gives none to an empty text: remove the line "
+        "here and in the references",
     ),
     ("--hypotheses {nulls} --references {gold}", 3, "{nulls}:1: there is no label in this line; `nungil classify`"),
     ("--hypotheses {sure} --references {gold}", 3, "{sure}:2: there is no label in this line; `nungil classify`"),
@@ -390,7 +390,7 @@ CASES = [
     (
         "{labels} --references {gold} --sources {texts}",
         3,
-        "{texts}:3: there is no text in this line, so there is nothing to classify; take it out, and its label too",
+        "{texts}:3: there is no text to classify in this line; remove it, and its label",
     ),
     ("{labels} --references {right} --sources {source}", 3, "{right}:1: the label '나는 눈을 좋아한다' is none that"),
     ("{model} --compute int8", 2, "--compute int8: only with --engine ctranslate2; nungil has float32"),
@@ -402,16 +402,20 @@ CASES = [
         2,
         "--engine ctranslate2 runs a model; {made} is a file of answers",
     ),
-    ("{model} --against {model}", 2, "{model} is compared with itself; --against takes another one, or the same where"),
+    ("{model} --against {model}", 2, "{model} is compared with itself; give another system, or --engine or --with"),
     ("--hypotheses {made} --references {right} --beam 3", 2, "--beam and --length-penalty are for a model that"),
     ("{model} --beam 101", 2, "nungil score:\n- beam: must be at most 100"),
-    ("--hypotheses {made} --references {right} --against {made}", 2, "{made} is compared with itself; --against takes"),
-    ("--hypotheses {made} --references {right} --against {model}", 2, "{model} is a model: it needs what it is to"),
+    ("--hypotheses {made} --references {right} --against {made}", 2, "{made} is compared with itself; give another"),
+    (
+        "--hypotheses {made} --references {right} --against {model}",
+        2,
+        "{model} is a model: it needs texts to translate",
+    ),
     ("--hypotheses {made} --references {right} --to klingon", 2, "there is no language 'klingon'"),
     ("--hypotheses {made} --references {right} --links {links}", 3, "{links}: 1 line of links for 4 references"),
-    ("--hypotheses {made} --references {right} --train {strange}", 2, "--train is for finding what is nearest to a"),
-    ("{model} --data {strange} --references {right}", 2, "--data has the references in it, and the sources; leave"),
-    ("{model} --task classify --data {strange}", 2, "--task classify: but the model is there to translate"),
+    ("--hypotheses {made} --references {right} --train {strange}", 2, "--train is for finding sentences nearest to a"),
+    ("{model} --data {strange} --references {right}", 2, "--data contains sources and references; leave"),
+    ("{model} --task classify --data {strange}", 2, "--task classify: but the model's task is to translate"),
     ("{model} --against {labels}", 2, "{labels} holds a classifier; that cannot translate"),
     ("{labels} --against {model}", 2, "{model} holds a translator; that cannot classify"),
     ("{labels} --data {strange}", 3, "{strange}:2: the label 'snwo' is none that {labels} knows; did you mean snow?"),
@@ -444,8 +448,8 @@ def test_what_translate_prints_beside_translations_is_not_scored_as_words(transl
     found = invoke("score", "--hypotheses", str(made), "--references", references)
     assert (found.returncode, found.stdout) == (3, "")
     assert found.stderr == (
-        f"nungil: {made}: every line is as `nungil translate {options[0]}` prints it, and what stands beside the "
-        f"translations would be scored as their words; translate without {options[0]}, or with --json\n"
+        f"nungil: {made}: every line has a column that `nungil translate {options[0]}` prints, which would "
+        f"be scored as words of the translation; translate without {options[0]}, or with --json\n"
     )
 
 

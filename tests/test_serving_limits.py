@@ -670,7 +670,7 @@ def test_sigterm_under_load_loses_nothing(shelf):
         assert all(one.status_code in (200, 503) and one.json() for one in found)
         assert sum(one.status_code == 200 for one in found) >= 24
         told = process.stderr.read()
-        assert "Stopped; every request that was taken has been answered." in told
+        assert "Stopped; all accepted requests were answered." in told
         assert "Traceback" not in told
         assert "ship" not in told
 
@@ -702,7 +702,7 @@ def test_a_second_signal_ends_it_at_once(shelf):
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
         thread.join(60)
-        assert "Stopped; some had no answer yet." in process.stderr.read()
+        assert "Stopped; some requests were not answered." in process.stderr.read()
 
 
 @pytest.mark.slow

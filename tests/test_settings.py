@@ -92,7 +92,7 @@ def test_what_is_not_near_anything_is_shown_what_there_is(recipe):
         ("- 1\n- 2\n", "r.yaml", "holds a list where settings (`name: value`) are expected"),
         ("word", "r.yaml", "holds text where settings (`name: value`) are expected"),
         ("decode: {length_penalty: .inf}", "r.yaml", "[decode] length_penalty: a finite number is expected"),
-        ("[" * 100_000, "r.json", "nested too deeply to be meant"),
+        ("[" * 100_000, "r.json", "nested too deeply"),
         ("seed: 1\nunit: word\nseed: 2\n", "r.yaml", "line 3, column 1: not YAML: seed is given twice"),
         ('{"seed": 1, "seed": 2}', "r.json", "seed: is given twice"),
         ('{"seed": ' + "1" * 5000 + "}", "r.json", "a number has too many digits"),

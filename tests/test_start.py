@@ -100,7 +100,7 @@ def test_what_it_is_scored_on_but_the_other_model_has_learned_is_counted(place, 
     options = ["--start-from", str(place / "first"), "--steps", "2", "--out", str(tmp_path / "run")]
     found = invoke("train", *files, *options)
     assert found.returncode == 0, found.stderr
-    told = f"stand in the training set of {place / 'first'}, which it starts from: scores on them are too good.\n"
+    told = f"are in the training set of {place / 'first'}, which it starts from: scores on them are too good.\n"
     assert f"3 of the 13 of the validation set {told}" in found.stderr
     assert f"5 of the 12 of the test set {told}" in found.stderr
     assert f"- 5 of the 12 of the test set {told}" in (tmp_path / "run" / "README.md").read_text()
@@ -196,6 +196,4 @@ def test_a_classifier_keeps_its_labels_and_learns_no_new_ones(tmp_path):
     assert second.config.labels == tuple(labels)
     with pytest.raises(CorpusError) as caught:
         nungil.train(tmp_path / "new.tsv", out=tmp_path / "third", **options)
-    assert str(caught.value).startswith(
-        "the model that it starts from does not know the label other; it knows the labels "
-    )
+    assert str(caught.value).startswith("the model to start from does not have the label other; it has the labels ")

@@ -64,7 +64,7 @@ def test_a_store_that_fails_half_way_is_not_there(tmp_path):
 
 def test_a_store_is_never_written_over(tmp_path):
     write(tmp_path / "ids", [[1]], [[2]])
-    with pytest.raises(CorpusError, match="ids: there is something already; a store is never written over"):
+    with pytest.raises(CorpusError, match="ids: exists already; a store is never overwritten"):
         write(tmp_path / "ids", [[3]], [[4]])
 
 

@@ -152,7 +152,7 @@ def test_the_card_tells_what_it_is_how_good_and_how_to_use_it(translator):
     assert " 20 updates in " in card
     assert re.search(r"\| validation \| 12 \| \d+\.\d\d \| \d+\.\d\d \|\n\| test \| 12 \|", card)
     assert "- bleu: `nrefs:1|" in card
-    assert "A word on that: at " in card
+    assert "In words: with BLEU " in card
     assert f"echo 'I like snow' | nungil translate {out}\nnungil look {out} 'I like snow'\n" in card
     assert "- Cleaning left all 240 pairs." in card
     assert "- It reads the first 256 tokens of a text" in card
@@ -181,7 +181,7 @@ def test_decisions_and_progress_are_talk_and_nothing_is_data(translator):
         "Model: LSTM encoder-decoder of width 14, luong attention (general), dropout ",
         "validation by bleu every 10 updates.",
         "(best)\n  ",
-        "Test, never seen in training: BLEU ",
+        "Test, not seen in training: BLEU ",
         f"The model and its card (README.md) are in {out}\nNext: echo 'a sentence' | nungil translate {out}\n"
         f"      nungil score {out}\n",
     ):
@@ -425,7 +425,7 @@ def test_an_update_that_is_left_out_is_said_and_logged(data, tmp_path, monkeypat
     out = tmp_path / "out"
     found = invoke("train", "--train", str(data / "senses.tsv"), *CLASSIFY, *quick(4), "--out", str(out))
     assert found.returncode == 0
-    told = re.search(r"update 3 was left out: its gradient is not finite \((.*)\)\n", found.stderr)
+    told = re.search(r"update 3 was skipped: its gradient is not finite \((.*)\)\n", found.stderr)
     assert re.fullmatch(r"epoch 2; \d+ rows of data/train: (\d+, ){4}\d+ …", told[1])
     lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     (left_out,) = (line for line in lines if line["kind"] == "train")
@@ -631,7 +631,7 @@ REFUSED = {
     "one label": (
         ["--train", "one-label.tsv"],
         3,
-        "one-label.tsv: all texts have the same label, 'snow'; to tell texts apart takes two or more",
+        "one-label.tsv: all texts have the same label, 'snow'; classifying needs two or more",
     ),
     "a line without an end": (
         ["--train", "long-line.tsv"],
@@ -699,7 +699,7 @@ REFUSED = {
     "data in the place of a recipe": (
         ["pairs.tsv"],
         2,
-        "pairs.tsv is no recipe (.yaml); files to train on are given with --train pairs.tsv",
+        "pairs.tsv is not a recipe (.yaml); give files to train on with --train pairs.tsv",
     ),
     "no such corpus": (["--train", "none.tsv"], 3, "none.tsv: there is no such file"),
     "one column": (
@@ -810,7 +810,7 @@ def test_texts_of_which_bleu_counts_nothing_are_gone_by_chrf(tmp_path):
     files = ("--train", str(tmp_path / "menus.tsv"), "--valid", str(tmp_path / "held-out.tsv"), "--out", str(out))
     found = invoke("train", *files, "--from", "en", "--to", "de", "--model", "luong", *sizes)
     assert found.returncode == 0, found.stderr
-    assert "Hardly any text has 4 words, which BLEU counts in a row: chrF is gone by." in found.stderr
+    assert "Hardly any text has the 4 words that BLEU needs: validation by chrF." in found.stderr
     assert "validation by chrf" in found.stderr
-    word = "of the texts of its validation set hardly any has 4 words, which BLEU counts in a row; go by chrF, "
-    assert f"A word on that: {word}" in (out / "README.md").read_text()
+    word = "hardly any text of its validation set has the 4 words that BLEU needs; use chrF, "
+    assert f"In words: {word}" in (out / "README.md").read_text()

@@ -109,7 +109,7 @@ def test_every_file_is_looked_for_before_the_first_is_translated(model, article,
     assert found.stderr == f"nungil: {tmp_path}/none.txt: there is no such file\n"
     found = invoke("translate", str(model), str(article), "-")
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "nungil: -: standard input is read by itself, and not among files\n"
+    assert found.stderr == "nungil: -: standard input cannot be combined with files\n"
 
 
 def test_long_lines_are_worked_on_by_fewer(monkeypatch, tmp_path):
@@ -180,7 +180,7 @@ def test_a_file_is_written_whole_and_never_over_another(model, article, tmp_path
     assert [path.name for path in out.parent.iterdir()] == ["article.ko"]
     found = invoke("translate", str(model), str(article), "--out", str(out))
     assert found.returncode == 2
-    assert found.stderr.startswith(f"nungil: {out}: there is something already, and nothing is written over")
+    assert found.stderr.startswith(f"nungil: {out}: exists already, and is not overwritten")
 
 
 @pytest.mark.slow
@@ -200,10 +200,10 @@ def test_a_command_that_was_killed_is_gone_on_with(model, tmp_path):
     assert 0 < done < len(lines)
     refused = run(*asked, "--out", str(out), "--scores")
     assert refused.returncode == 2
-    assert "left by another command: on other input, with another model or other options" in refused.stderr
+    assert "left by another command, with other input, another model or other options" in refused.stderr
     again = run(*asked, "--out", str(out))
     assert again.returncode == 0, again.stderr
-    assert f"Going on after line {done:,}." in again.stderr
+    assert f"Continuing after line {done:,}." in again.stderr
     assert out.read_bytes() == whole.read_bytes()
     assert not list(tmp_path.glob("out.part*"))
 

@@ -1,4 +1,4 @@
-"""Attention, every classic kind: scores, windows, coverage, multi-head, and the eye that watches them.
+"""Every classic kind of attention: scores, windows, coverage, multi-head; and eyes, which watch it.
 
 Shapes are (batch, steps, width); `keep` is True where there is a real token.
 """

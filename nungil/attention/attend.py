@@ -1,7 +1,7 @@
-"""From scores to what was read: softmax over the kept steps, then a weighted sum of the values.
+"""From scores to a context: softmax over the kept steps, then a weighted sum of the values.
 
 There is one mask in the package, `keep`: True where there is a real token that may be seen, of shape (B, S) for all
-target steps alike or (B, T, S) for each its own.
+target steps or (B, T, S) for each one separately.
 """
 
 import math
@@ -30,34 +30,34 @@ def attend(
 ) -> Attended:
     """Turn scores into weights over the kept steps, and mix the values by them.
 
-    A row with nothing to keep gives NaN: `Attention` and `MultiHeadAttention` refuse one, this function does not look.
+    A row with nothing to keep gives NaN. `Attention` and `MultiHeadAttention` refuse such rows; this function does not.
     """
     weights = weigh(scores, keep)
     return Attended(weights @ values, weights)
 
 
 def weigh(scores: Float[Tensor, "B *heads T S"], keep: Keep | None = None) -> Float[Tensor, "B *heads T S"]:
-    """Softmax over the kept source steps; a hidden one gets exactly nothing."""
+    """Softmax over the kept source steps; hidden ones get a weight of exactly 0."""
     return softmax(hide(scores, keep))
 
 
 def hide(scores: Float[Tensor, "B *heads T S"], keep: Keep | None = None) -> Float[Tensor, "B *heads T S"]:
-    """The scores, −∞ where nothing may be seen.
+    """The scores, −∞ where a step is hidden.
 
-    −∞ is added rather than filled in: the backward pass of a sum is free, that of a fill is one more pass.
+    −∞ is added rather than filled in, because a sum costs nothing in the backward pass.
     """
     return scores if keep is None else scores + hidden(keep, scores)
 
 
 def hidden(keep: Keep, like: Tensor) -> Tensor:
-    """0 where a step is kept and −∞ where it is hidden, of a shape and type that can be added to scores."""
+    """0 where a step is kept and −∞ where it is hidden, in the shape and dtype of scores like these."""
     rows = keep[:, None, :] if keep.dim() == 2 else keep
     rows = rows[:, None] if like.dim() == 4 else rows
     return torch.zeros_like(rows, dtype=like.dtype).masked_fill_(~rows, -math.inf)
 
 
 def causal_keep(T: int, S: int, device: torch.device | None = None) -> Bool[Tensor, "1 T S"]:
-    """Query t sees keys up to t + S − T: aligned at the lower right, so that one step sees all that came before."""
+    """Query t sees keys up to t + S − T: aligned at the lower right, so that a single query sees all keys."""
     if T > S:
         raise ShapeError(f"causal attention needs at least as many keys as queries: queries {T}, keys {S}")
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(diagonal=S - T)[None]
@@ -75,7 +75,7 @@ def check_keep(keep: Keep, keys: Tensor) -> None:
 
 
 def check_steps(keep: Keep | None, query: Tensor) -> None:
-    """Refuse a mask of its own for each target step that is for another number of steps."""
+    """Refuse a (B, T, S) mask for another number of target steps than the query has."""
     if keep is not None and keep.dim() == 3 and keep.shape[1] != query.shape[1]:
         raise ShapeError(
             f"keep {tuple(keep.shape)} and query {tuple(query.shape)} have different numbers of target steps"
@@ -83,10 +83,8 @@ def check_steps(keep: Keep | None, query: Tensor) -> None:
 
 
 def refuse_empty_rows(keep: Keep) -> None:
-    """Say which row has nothing to keep: its softmax would be NaN, and NaN would spread to the whole model."""
-    if (
-        torch.compiler.is_compiling()
-    ):  # a check of values would break the graph; it is made when the model runs as it is
+    """Refuse a row with nothing to keep: its softmax would be NaN, which would spread to the whole model."""
+    if torch.compiler.is_compiling():  # a check of values would break the graph
         return
     kept = keep.any(dim=-1)
     if bool(kept.all()):

@@ -1,7 +1,7 @@
-"""Coverage: attention that knows what it has read already. See et al. (2017), section 2.3.
+"""Coverage: attention that takes into account what it has already read. See et al. (2017), section 2.3.
 
-Coverage is explicit state: what goes in is the sum of all weights so far, and what comes out is that sum plus the new
-ones, `coverage + weights.sum(dim=1)`. Nothing is remembered by the module.
+Coverage is explicit: the caller passes the sum of all weights so far, and adds the new ones to it,
+`coverage + weights.sum(dim=1)`. The module keeps no state.
 """
 
 import torch
@@ -31,7 +31,7 @@ class Coverage(Additive):
         position: int = 0,  # noqa: ARG002
         coverage: Float[Tensor, "B S"] | None = None,
     ) -> Float[Tensor, "B T S"]:
-        """Scores of the next step. Several queries are each scored as the next step: `Attention` walks step by step."""
+        """Scores of the next step. Each of several queries is scored as the next step; `Attention` loops over steps."""
         memory = self.recall(query, keys)
         if coverage is None:
             coverage = no_coverage(memory)
@@ -42,7 +42,7 @@ class Coverage(Additive):
 
 
 def no_coverage(memory: Memory) -> Float[Tensor, "B S"]:
-    """The coverage before the first step: nothing was read."""
+    """The coverage before the first step: zeros."""
     return torch.zeros_like(memory.keys[..., 0])
 
 

@@ -1,7 +1,7 @@
-"""Draws: which generator the random numbers of training come from.
+"""Draws: the generator that random numbers of training come from.
 
-By default it is torch's own, which all threads share: whoever seeds torch has seeded everything. Threads that learn at
-the same time would take from it in whatever order they happen to run, so each of them can have a generator of its own.
+By default it is torch's own, which all threads share. Threads that train at the same time would take numbers from it in
+an unpredictable order, so each of them can have a generator of its own.
 """
 
 import threading
@@ -19,13 +19,13 @@ _THREAD = _Thread()
 
 
 def generator() -> torch.Generator | None:
-    """The generator of this thread; None, which stands for torch's own, where it has none."""
+    """The generator of this thread, or None, which to torch means its own."""
     return _THREAD.generator
 
 
 @contextmanager
 def own_draws(seed: int) -> Iterator[None]:
-    """Within it, this thread draws from a generator of its own."""
+    """Give this thread a generator of its own."""
     before, _THREAD.generator = _THREAD.generator, torch.Generator().manual_seed(seed)
     try:
         yield

@@ -1,9 +1,9 @@
-"""Dropout whose masks are cheap. Srivastava et al. (2014).
+"""Dropout with fast masks. Srivastava et al. (2014).
 
-On a processor, torch draws each number of a mask by itself, and that took a tenth of a training step. Here one number
-is drawn by torch, so that whoever seeds torch has seeded this; a fast generator makes the mask from it, a byte for each
-number. A mask is kept as bytes, and multiplies the bits of a number rather than the number: whole numbers of one size
-are multiplied many at a time, where a mixed product converts them one by one.
+On a CPU torch draws each number of a mask separately, which took a tenth of a training step. Here torch's generator
+only draws a seed, so that seeding torch still determines the mask; a fast generator then draws a byte per number. The
+mask is kept as bytes and multiplied with the bits of the numbers as integers, which is vectorised, as a product of
+mixed types is not.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ from torch.autograd.function import once_differentiable
 
 from nungil.attention.draws import generator
 
-LEVELS = 256  # of a byte that is drawn
-ROW = 1_024  # numbers that have a limit each
-BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # whole numbers by their size in bytes
+LEVELS = 256  # values of a random byte
+ROW = 1_024  # numbers with a threshold of their own, repeated in every row
+BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # integers by their size in bytes
 
 
 class Dropout(nn.Module):
-    """While training, zero a share of the numbers and scale the others up; afterwards, nothing."""
+    """In training, zero a share of the numbers and scale up the others; else do nothing."""
 
     def __init__(self, share: float) -> None:
         super().__init__()
@@ -43,10 +43,10 @@ class Dropout(nn.Module):
 
 
 def cheap_mask(shape: torch.Size, share: float) -> Tensor:
-    """Bytes: 1 where a number stays, and 0 where it goes.
+    """Bytes: 1 where a number is kept, 0 where it is dropped.
 
-    A share is rarely so many of 256. Limits are rounded up or down by chance, so that each number goes with just the
-    probability that was asked for.
+    The share is rarely a multiple of 1/256. So thresholds are rounded up or down at random, which drops each number
+    with exactly the probability asked for.
     """
     count = shape.numel()
     rows = -(-count // ROW)
@@ -60,7 +60,7 @@ def cheap_mask(shape: torch.Size, share: float) -> Tensor:
 
 
 class _Masked(torch.autograd.Function):
-    """A product whose second factor needs no gradient, and so no bookkeeping."""
+    """The product with a mask, which needs no gradient."""
 
     @staticmethod
     def forward(ctx: Any, numbers: Tensor, mask: Tensor, scale: float) -> Tensor:
@@ -76,10 +76,10 @@ class _Masked(torch.autograd.Function):
 
 
 def _times(numbers: Tensor, mask: Tensor, scale: float) -> Tensor:
-    """numbers × mask × scale: all bits of a number stay, or none does.
+    """numbers × mask × scale, where mask × number is computed on the bits of the number.
 
-    In the place of the mask's copy: a processor is slow to read and write at places a multiple of 4,096 bytes apart, as
-    those of new memory often are.
+    Written over the copy of the mask: reading and writing at addresses a multiple of 4,096 bytes apart, as newly
+    allocated memory often is, would be slow.
     """
     bits = BITS[numbers.element_size()]
     return mask.to(bits).mul_(numbers.view(bits)).view(numbers.dtype).mul_(scale)

@@ -1,11 +1,11 @@
-"""vᵀ tanh(q + k) for every pair of steps, without ever holding all B·T·S·A numbers of the tanh.
+"""vᵀ tanh(q + k) for every pair of steps, without holding all B·T·S·A numbers of the tanh.
 
-The scores of Bahdanau (additive), Luong (concat) and See (coverage) all end in this. Written out in one line it is
+The scores of Bahdanau (additive), Luong (concat) and See (coverage) need this. In one line it is
 
     torch.tanh(query[:, :, None] + keys[:, None]) @ vector
 
-and that line needs 5 GB at batch 64, 200 × 200 steps and width 512. Here the same is done in tiles small enough to stay
-in the processor's cache; the backward pass makes each tile again instead of remembering it.
+which needs 5 GB at batch 64, 200 × 200 steps and width 512. Here it is computed in tiles that fit the processor's
+cache; the backward pass computes each tile again instead of storing it.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def tanh_energy(
     cover: tuple[Float[Tensor, "B S"], Float[Tensor, " A"]] | None = None,
 ) -> Float[Tensor, "B T S"]:
     """vᵀ tanh(q + k) for every query and every key; with `cover`, (c, w), vᵀ tanh(q + k + c·w)."""
-    kind = torch.promote_types(query.dtype, keys.dtype)  # under autocast, a memory may be of another type than a query
+    kind = torch.promote_types(query.dtype, keys.dtype)  # under autocast, keys may have another dtype than queries
     covered, rate = (None, None) if cover is None else (part.to(kind) for part in cover)
     scores: Tensor = _TanhEnergy.apply(query.to(kind), keys.to(kind), vector.to(kind), covered, rate)  # type: ignore[no-untyped-call]
     return scores
@@ -49,7 +49,7 @@ class _TanhEnergy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_BTS: Tensor) -> tuple[Tensor | None, ...]:
         query, keys, vector, covered, rate = ctx.saved_tensors
-        exact = torch.promote_types(query.dtype, torch.float32)  # many bfloat16 tiles must not be summed in bfloat16
+        exact = torch.promote_types(query.dtype, torch.float32)  # sums over many bfloat16 tiles need more precision
         grad_query = torch.zeros_like(query, dtype=exact)
         grad_keys = torch.zeros_like(keys, dtype=exact)
         grad_vector = torch.zeros_like(vector, dtype=exact)
@@ -77,9 +77,9 @@ def _tanh_tile(
 
 
 def tanh_(numbers: Tensor) -> Tensor:
-    """tanh x = 2 σ(2x) − 1, in place: on a processor, four times as fast as torch's own, and as exact within 2e-7.
+    """tanh x = 2 σ(2x) − 1, in place: on a CPU four times as fast as torch.tanh, and equal within 2e-7.
 
-    bfloat16 has too few digits for the difference.
+    bfloat16 is too coarse for this formula.
     """
     if numbers.dtype == torch.bfloat16:
         return numbers.tanh_()
@@ -87,7 +87,7 @@ def tanh_(numbers: Tensor) -> Tensor:
 
 
 def _tiles(query: Tensor, keys: Tensor) -> Iterator[tuple[slice, slice]]:
-    """Cut (B, T) so that each piece times S·A fits a tile: whole sentences while they do, else some of their steps."""
+    """Cut (B, T) so that each piece times S·A fits a tile: several sentences, or else some steps of one."""
     (B, T, A), S = query.shape, keys.shape[1]
     sentences = max(1, TILE // max(1, T * S * A))
     steps = max(1, TILE // max(1, S * A))

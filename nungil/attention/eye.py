@@ -1,7 +1,7 @@
-"""Eye: whatever watches attention, and may change it, while a model runs.
+"""Eye: an observer of attention, which may also change it, while a model runs.
 
-Every forward takes `eye: Eye | None`. Where a model attends it shows the eye a `Look` and goes on with the weights that
-come back. Recording, explaining and intervening are all eyes; without one there is nothing to pay.
+Every forward takes `eye: Eye | None`. Wherever a model attends it calls the eye with a `Look`, and uses the weights
+that the eye returns. Recording, explaining and intervening are done by eyes; without one there is no overhead.
 """
 
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 class Look(NamedTuple):
-    """One act of attention: who asked, what was there, how much was taken of each. A hidden step has a score of −∞."""
+    """The inputs and results of one attention step. A hidden source step has a score of −∞."""
 
     kind: str
     layer: int
@@ -27,8 +27,8 @@ class Look(NamedTuple):
 
 @runtime_checkable
 class Eye(Protocol):
-    """Sees a look and returns the weights to go on with: the look's own, or others in their place."""
+    """Called with each look; returns the weights to use: the look's own or others."""
 
     def __call__(self, look: Look) -> Float[Tensor, "B *heads T S"]:
-        """Look, and return weights of the same shape."""
+        """Return weights of the same shape."""
         ...

@@ -14,7 +14,7 @@ from nungil.errors import ShapeError, UsageError
 
 
 class Attention(nn.Module):
-    """Attend with any score. `kind` and `layer` say, to whoever watches, which attention of a model this one is."""
+    """Attention with any score. `kind` and `layer` tell eyes which attention of a model this is."""
 
     def __init__(self, score: Score, kind: str = "cross", layer: int = 0) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class Attention(nn.Module):
         self.score, self.kind, self.layer = score, kind, layer
 
     def prepare(self, keys: Float[Tensor, "B S K"], keep: Keep | None = None) -> Memory:
-        """Once per sentence: refuse rows with nothing to keep, and let the score do what needs no query."""
+        """What can be computed once per sentence. Refuses rows with nothing to keep."""
         memory = self.score.prepare(keys, keep)
         if keep is not None:
             refuse_empty_rows(keep)
@@ -40,9 +40,9 @@ class Attention(nn.Module):
         coverage: Float[Tensor, "B S"] | None = None,
         eye: Eye | None = None,
     ) -> Attended:
-        """Read the values (by default the keys) where the score looks. A prepared memory has `keep` in it already."""
+        """The values (by default the keys), weighted by the score. A prepared memory already contains `keep`."""
         if isinstance(keys, Memory) and keep is not None:
-            raise UsageError("a prepared memory has its own keep; hand keep to prepare()")
+            raise UsageError("a prepared memory has its own keep; pass keep to prepare()")
         memory = keys if isinstance(keys, Memory) else self.prepare(keys, keep)
         check_steps(memory.keep, query)
         values = memory.keys if values is None else values
@@ -64,7 +64,7 @@ class Attention(nn.Module):
         coverage: Tensor | None,
         eye: Eye | None,
     ) -> Attended:
-        """Step by step, because with coverage each step depends on the weights of those before it."""
+        """Step by step, because coverage depends on the weights of earlier steps."""
         coverage = no_coverage(memory) if coverage is None else coverage
         steps: list[Attended] = []
         for t in range(query.shape[1]):

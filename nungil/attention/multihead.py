@@ -1,4 +1,4 @@
-"""Multi-head attention: several small looks side by side. Vaswani et al. (2017), section 3.2.2."""
+"""Multi-head attention. Vaswani et al. (2017), section 3.2.2."""
 
 from functools import cache
 from typing import NamedTuple
@@ -17,17 +17,17 @@ from nungil.errors import ShapeError, UsageError
 
 
 class Heads(NamedTuple):
-    """Keys and values, projected and cut into heads: made once per sentence, or grown step by step while decoding."""
+    """Keys and values, projected and split into heads."""
 
     keys: Float[Tensor, "B H S D"]
     values: Float[Tensor, "B H S D"]
 
     def select(self, rows: Int[Tensor, " N"]) -> "Heads":
-        """Those of some sentences of the batch, in the order given."""
+        """The heads of some sentences of the batch, in the order given."""
         return Heads(self.keys[rows], self.values[rows])
 
     def contiguous(self) -> "Heads":
-        """The same, laid out as they are read: those that are read at many steps should be, or each of them does it."""
+        """The same in contiguous memory: worth it for heads that are read at many steps."""
         return Heads(self.keys.contiguous(), self.values.contiguous())
 
     def append(self, more: "Heads") -> "Heads":
@@ -39,8 +39,8 @@ class MultiHeadAttention(nn.Module):
     """Project query, keys and values; per head softmax(QKᵀ/√D)V; join the heads and project once more.
 
     Self-attention is `attention(x, x, x)`, masked self-attention `attention(x, x, x, causal=True)`, and cross-attention
-    `attention(decoder, encoder, encoder, keep)`. Softmax is written out: it gives the weights for nothing, and at the
-    length of sentences it trains as fast on a processor as the fused kernel that does not.
+    `attention(decoder, encoder, encoder, keep)`. Attention is written out instead of using the fused kernel: that gives
+    the weights, and on a CPU, at the length of sentences, trains as fast.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class MultiHeadAttention(nn.Module):
         """Attend; the weights are (B, heads, T, S). With `causal`, query t sees keys up to t + S − T."""
         self._check(q, k, v, keep)
         T, S = q.shape[1], k.shape[1]
-        if causal and T > 1:  # the one query of a single step sees everything before it
+        if causal and T > 1:  # a single query sees all keys
             order = causal_keep(T, S, q.device)
             keep = (
                 order.expand(q.shape[0], T, S) if keep is None else order & (keep if keep.dim() == 3 else keep[:, None])
@@ -89,13 +89,13 @@ class MultiHeadAttention(nn.Module):
         return self.read(q, self.prepare(k, v), keep, eye)
 
     def prepare(self, k: Float[Tensor, "B S M"], v: Float[Tensor, "B S M"]) -> Heads:
-        """Project keys and values once, to be read at many steps."""
+        """Project keys and values once, for many steps."""
         return Heads(self._split(self.key(k)), self._split(self.value(v)))
 
     def read(
         self, q: Float[Tensor, "B T M"], heads: Heads, keep: Keep | None = None, eye: Eye | None = None
     ) -> Attended:
-        """Attend to what was prepared. The mask is taken as it is: a row with nothing to keep gives NaN."""
+        """Attend to prepared heads. The mask is not checked: a row with nothing to keep gives NaN."""
         query_BHTD, (keys_BHSD, values_BHSD) = self._split(self.query(q)), heads
         wide = _product_type(query_BHTD)
         scores = _scaled_scores(query_BHTD.to(wide), keys_BHSD.to(wide), keep)
@@ -124,7 +124,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def _scaled_scores(query_BHTD: Tensor, keys_BHSD: Tensor, keep: Keep | None) -> Float[Tensor, "B H T S"]:
-    """QKᵀ/√D, −∞ where hidden. The product adds the mask itself: one pass less over all the scores than `hide`."""
+    """QKᵀ/√D, −∞ where hidden. The product adds the mask, which saves a pass over the scores."""
     B, H, T, D = query_BHTD.shape
     query_NTD, keys_NSD = (query_BHTD * D**-0.5).flatten(0, 1), keys_BHSD.flatten(0, 1)
     if keep is None:
@@ -136,7 +136,7 @@ def _scaled_scores(query_BHTD: Tensor, keys_BHSD: Tensor, keep: Keep | None) -> 
 
 
 def _product_type(tensor: Tensor) -> torch.dtype:
-    """float32 for bfloat16 on a processor that cannot multiply it: there its products are many times slower."""
+    """float32 in place of bfloat16 on a CPU without bfloat16 products, where they are many times slower."""
     slow = tensor.dtype == torch.bfloat16 and tensor.device.type == "cpu" and not _multiplies_bfloat16()
     return torch.float32 if slow else tensor.dtype
 
@@ -151,4 +151,4 @@ def _check_heads(d_model: int, num_heads: int) -> None:
         raise UsageError(f"d_model and num_heads must be at least 1, not {d_model} and {num_heads}")
     if d_model % num_heads:
         fitting = ", ".join(str(n) for n in range(1, min(d_model, 64) + 1) if d_model % n == 0)
-        raise UsageError(f"d_model {d_model} is not divisible by num_heads {num_heads}; these would do: {fitting}")
+        raise UsageError(f"d_model {d_model} is not divisible by num_heads {num_heads}; these would fit: {fitting}")

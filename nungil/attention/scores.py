@@ -1,9 +1,9 @@
-"""Scores: how well each source step answers each query.
+"""Scores: how well each source step matches each query.
 
-A score has two phases. `memory = score.prepare(keys, keep)` does, once per sentence, all that does not depend on the
-query; `score(query, memory)` then compares one step or many. Handing the keys themselves in prepares them on the way.
+A score has two phases. `memory = score.prepare(keys, keep)` computes, once per sentence, what does not depend on the
+query; `score(query, memory)` then scores one step or many. Plain keys may be passed instead of a memory.
 
-A score of one's own is a subclass with `compare`, and `project` if the keys can be worked on beforehand.
+Your own score is a subclass with `compare`, and with `project` if something can be computed from the keys alone.
 """
 
 from abc import ABC, abstractmethod
@@ -22,26 +22,26 @@ from nungil.errors import ShapeError, UsageError
 
 
 class Memory(NamedTuple):
-    """What a score keeps of a batch of sentences: made once, read at every step."""
+    """What a score has prepared for a batch of sentences, to be used at every step."""
 
     keys: Float[Tensor, "B S K"]
     projected: Float[Tensor, "B S P"]
     keep: Keep | None
 
     def select(self, rows: Int[Tensor, " N"]) -> "Memory":
-        """The memory of some sentences of the batch, in the order given; a beam search asks for the same one often."""
+        """The memory of some sentences of the batch, in the order given, perhaps repeated."""
         return Memory(self.keys[rows], self.projected[rows], None if self.keep is None else self.keep[rows])
 
 
 class Weighed(NamedTuple):
-    """Scores, −∞ where nothing may be seen, and the weights made of them."""
+    """Scores, −∞ where hidden, and their weights."""
 
     scores: Float[Tensor, "B T S"]
     weights: Float[Tensor, "B T S"]
 
 
 class Score(nn.Module, ABC):
-    """What all scores share: the two phases, the check of sizes, and softmax as the way from scores to weights."""
+    """What all scores share: two phases, checks of sizes, and softmax from scores to weights."""
 
     needs_coverage: ClassVar[bool] = False
 
@@ -53,7 +53,7 @@ class Score(nn.Module, ABC):
         self.query_size, self.key_size = query_size, key_size
 
     def project(self, keys: Float[Tensor, "B S K"]) -> Float[Tensor, "B S P"]:
-        """What of the keys can be computed before any query is known; by default the keys as they are."""
+        """What can be computed from the keys alone; by default the keys themselves."""
         return keys
 
     @abstractmethod
@@ -61,7 +61,7 @@ class Score(nn.Module, ABC):
         """The score of every key for every query."""
 
     def prepare(self, keys: Float[Tensor, "B S K"], keep: Keep | None = None) -> Memory:
-        """Do, once per sentence, all that does not depend on the query."""
+        """Compute, once per sentence, what does not depend on the query."""
         if self.key_size is not None and keys.shape[-1] != self.key_size:
             raise ShapeError(
                 f"{self._name()} was built for keys of width {self.key_size}, not keys {tuple(keys.shape)}"
@@ -74,8 +74,8 @@ class Score(nn.Module, ABC):
         self,
         query: Float[Tensor, "B T Q"],
         keys: Float[Tensor, "B S K"] | Memory,
-        position: int = 0,  # noqa: ARG002  the absolute step of the first query; only windows ask
-        coverage: Float[Tensor, "B S"] | None = None,  # noqa: ARG002  what was read so far; only Coverage asks
+        position: int = 0,  # noqa: ARG002  absolute step of the first query, for windows
+        coverage: Float[Tensor, "B S"] | None = None,  # noqa: ARG002  weights so far, for Coverage
     ) -> Float[Tensor, "B T S"]:
         """Scores of every key for every query."""
         memory = self.recall(query, keys)
@@ -93,7 +93,7 @@ class Score(nn.Module, ABC):
         return Weighed(scores, softmax(scores))
 
     def recall(self, query: Tensor, keys: Tensor | Memory) -> Memory:
-        """The memory itself, or one made of keys; the query must fit it."""
+        """The memory, prepared if keys were passed; checks that the query fits it."""
         memory = keys if isinstance(keys, Memory) else self.prepare(keys)
         if query.dim() != 3 or memory.keys.dim() != 3 or query.shape[0] != memory.keys.shape[0]:
             raise ShapeError(
@@ -120,7 +120,7 @@ class Dot(Score):
     """hₜᵀ hₛ. Luong et al. (2015), section 3.1."""
 
     def compare(self, query: Float[Tensor, "B T Q"], memory: Memory) -> Float[Tensor, "B T S"]:
-        """One product of matrices."""
+        """One matrix product."""
         if query.shape[-1] != memory.projected.shape[-1]:
             raise ShapeError(
                 f"{self._name()} compares a query with keys of its own width: query {tuple(query.shape)}, "
@@ -133,7 +133,7 @@ class ScaledDot(Dot):
     """hₜᵀ hₛ / √d. Vaswani et al. (2017), eq. 1."""
 
     def compare(self, query: Float[Tensor, "B T Q"], memory: Memory) -> Float[Tensor, "B T S"]:
-        """Dot, of a query made shorter by √d."""
+        """Dot of the query divided by √d."""
         return super().compare(query * query.shape[-1] ** -0.5, memory)
 
 
@@ -157,7 +157,7 @@ class General(Score):
 class Concat(Score):
     """vₐᵀ tanh(Wₐ [hₜ; hₛ]). Luong et al. (2015), section 3.1.
 
-    Wₐ [hₜ; hₛ] is Wₐ's left part times hₜ plus its right part times hₛ, so nothing needs to be joined.
+    Wₐ [hₜ; hₛ] is Wₐ's left part times hₜ plus its right part times hₛ, so the two need not be concatenated.
     """
 
     def __init__(self, query_size: int, key_size: int, size: int) -> None:
@@ -195,9 +195,9 @@ class Additive(Score):
 
 
 class Location(Score):
-    """Wₐ hₜ: no key is read. Luong et al. (2015), eq. 8.
+    """Wₐ hₜ: does not depend on the keys. Luong et al. (2015), eq. 8.
 
-    Wₐ has one row per source position, up to the longest sentence there may be; a shorter one uses the first rows.
+    Wₐ has one row per source position, up to the longest sentence allowed; shorter ones use the first rows.
     """
 
     def __init__(self, query_size: int, longest: int) -> None:
@@ -215,7 +215,7 @@ class Location(Score):
 
 
 def source_lengths(memory: Memory) -> Int[Tensor, "B T"] | Int[Tensor, "B 1"]:
-    """The number of real source steps: up to and with the last one kept."""
+    """The number of source steps up to the last one kept."""
     B, S = memory.keys.shape[:2]
     if memory.keep is None:
         return torch.full((B, 1), S, device=memory.keys.device)

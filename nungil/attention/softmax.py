@@ -1,8 +1,7 @@
-"""Softmax as attention needs it: over rows that are often shorter than a register of the processor.
+"""Softmax for attention, whose rows are often shorter than a vector register.
 
-torch's own takes ten times as long over 15 numbers as over 16, and longer in bfloat16 than in single precision. So
-short rows are filled up to a register with −∞, which gets nothing, and those of bfloat16 are computed in single
-precision.
+On a CPU, torch's own takes ten times as long over 15 numbers as over 16, and longer in bfloat16 than in float32. So
+short rows are padded to a register with −∞, which gets a weight of 0, and bfloat16 rows are computed in float32.
 """
 
 import math
@@ -13,11 +12,11 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 SHORT = 16  # numbers of a register of 64 bytes
-LONG = 64  # a row of so many in bfloat16 is not worth a copy in single precision
+LONG = 64  # numbers of a row from which torch's own is as good
 
 
 def softmax(scores: Float[Tensor, "*rows S"]) -> Float[Tensor, "*rows S"]:
-    """exp(e − max) / Σ exp(e − max), over the last axis; −∞ gets exactly nothing."""
+    """exp(e − max) / Σ exp(e − max), over the last axis; −∞ gets exactly 0."""
     S = scores.shape[-1]
     if scores.device.type != "cpu" or S >= LONG or _learns_in_full(scores):
         return scores.softmax(dim=-1)
@@ -27,8 +26,9 @@ def softmax(scores: Float[Tensor, "*rows S"]) -> Float[Tensor, "*rows S"]:
 
 
 def _learns_in_full(scores: Tensor) -> bool:
-    """Whether this is for learning in single precision, where two processes learn what one does to the third digit.
+    """Whether this is training in float32, where padding is avoided because it changes the rounding.
 
-    Filled rows round otherwise, and the gradient of a key's bias is nothing but what was rounded: AdamW makes it large.
+    The gradient of a key's bias is zero but for rounding, and AdamW scales it up: training in two processes would
+    differ visibly from training in one.
     """
     return scores.requires_grad and scores.dtype != torch.bfloat16

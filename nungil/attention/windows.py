@@ -1,7 +1,7 @@
 """Windows: local attention, which looks only near one place. Luong et al. (2015), section 3.2.
 
-A window wraps any score. Local-m centres it on the query's own step; local-p predicts the centre and lets the weights
-fall off around it.
+A window wraps any score. Local-m centres it on the query's own step; local-p predicts the centre, and weights decrease
+around it.
 """
 
 from abc import abstractmethod
@@ -24,18 +24,18 @@ class Window(Score):
     def __init__(self, score: Score, reach: int, query_size: int | None = None) -> None:
         super().__init__(query_size if query_size is not None else score.query_size, score.key_size, reach=reach)
         self.score, self.reach = score, reach
-        self.needs_coverage = score.needs_coverage  # type: ignore[misc]  # a window is what it wraps
+        self.needs_coverage = score.needs_coverage  # type: ignore[misc]  # the same as the wrapped score
 
     @abstractmethod
     def centre(self, query: Float[Tensor, "B T Q"], memory: Memory, position: int) -> Float[Tensor, "B T"]:
-        """Where each query looks, in source steps."""
+        """The centre of each query's window, in source steps."""
 
     def compare(self, query: Float[Tensor, "B T Q"], memory: Memory) -> Float[Tensor, "B T S"]:
-        """What the wrapped score says, before the window is laid over it."""
+        """The wrapped score, without the window."""
         return self.score.compare(query, memory)
 
     def prepare(self, keys: Float[Tensor, "B S K"], keep: Keep | None = None) -> Memory:
-        """The wrapped score's memory. Padding must stand on the right, or a window could hold nothing but padding."""
+        """The wrapped score's memory. Padding must stand on the right, or a window could contain only padding."""
         memory = self.score.prepare(keys, keep)
         if keep is not None and not bool((keep[..., 1:] <= keep[..., :-1]).all()):
             raise UsageError(
@@ -66,7 +66,7 @@ class Window(Score):
 
 
 class LocalM(Window):
-    """Monotonic: the window of step t is [t − D, t + D], its centre never beyond the last real source step."""
+    """Monotonic: the window of step t is [t − D, t + D], with the centre at most at the last real source step."""
 
     def centre(self, query: Float[Tensor, "B T Q"], memory: Memory, position: int) -> Float[Tensor, "B T"]:
         """The query's own step, clamped to the sentence."""
@@ -77,9 +77,9 @@ class LocalM(Window):
 
 
 class LocalP(Window):
-    """Predictive: the centre is pₜ = S·σ(vₚᵀ tanh(Wₚ hₜ)), and the weights are multiplied by a bell around it.
+    """Predictive: the centre is pₜ = S·σ(vₚᵀ tanh(Wₚ hₜ)), and the weights are multiplied by a Gaussian around it.
 
-    The bell is exp(−(s − pₜ)² / 2σ²) with σ = D/2. The weights are not made to sum to one again (eq. 9 and 10).
+    The Gaussian is exp(−(s − pₜ)² / 2σ²) with σ = D/2. The weights are not normalised again (eq. 9 and 10).
     """
 
     def __init__(self, score: Score, query_size: int, reach: int) -> None:
@@ -88,7 +88,7 @@ class LocalP(Window):
         self.outer = nn.Linear(query_size, 1, bias=False)
 
     def centre(self, query: Float[Tensor, "B T Q"], memory: Memory, position: int) -> Float[Tensor, "B T"]:  # noqa: ARG002
-        """Anywhere in the sentence, as the query says (eq. 9)."""
+        """A place in the sentence, predicted from the query (eq. 9)."""
         share: Tensor = self.outer(torch.tanh(self.inner(query))).squeeze(-1)
         return source_lengths(memory) * torch.sigmoid(share.to(_exact(query)))
 
@@ -99,7 +99,7 @@ class LocalP(Window):
         position: int = 0,
         coverage: Float[Tensor, "B S"] | None = None,
     ) -> Weighed:
-        """Softmax inside the window, times the bell (eq. 10)."""
+        """Softmax inside the window, times the Gaussian (eq. 10)."""
         memory = self.recall(query, memory)
         centre = self.centre(query, memory, position)
         scores = hide(self._framed(query, memory, centre, position, coverage), memory.keep)

@@ -1,4 +1,4 @@
-"""Ahead: the next batch is made while the present one is learned from."""
+"""Ahead: makes the next batch while the current one is trained on."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 @contextmanager
 def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """The same items. While one is used, a thread makes the next: reading from disk costs no time of training.
+    """The same items; a thread makes the next one while the current one is used.
 
-    The thread ends with the block, whatever ended that. Left to the collector of garbage, which may come while Python
-    itself holds a lock on its threads, waiting for that end could take for ever.
+    The thread ends with the block. If it were left to the garbage collector, which may run while Python holds the lock
+    of its threads, waiting for it could deadlock.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="ahead") as maker:
         yield _one_after_the_other(maker, items)

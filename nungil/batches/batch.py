@@ -46,7 +46,7 @@ class LabelledBatch(NamedTuple):
 
 
 def marked_lengths(lengths: Rows, marks: Marks) -> Rows:
-    """How long rows are once they are marked."""
+    """The lengths of rows with their marks."""
     return lengths + sum(map(len, _MARKS[marks]))
 
 
@@ -63,7 +63,7 @@ def pair_batches(store: Store, batches: Iterable[Rows], marks: Marks = "both") -
     """A batch for each group of rows, in memory that does not grow with the store."""
     for rows in batches:
         yield pair_batch(store, rows, marks)
-        store.release()  # rows lie anywhere: a few batches would touch every page of the store
+        store.release()  # rows are scattered: a few batches touch every page of the store
 
 
 def labelled_batch(store: Stored, rows: Rows, marks: Marks = "none") -> LabelledBatch:
@@ -74,7 +74,7 @@ def labelled_batch(store: Stored, rows: Rows, marks: Marks = "none") -> Labelled
 
 
 def pad(rows: list[NDArray[np.int64]]) -> tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"]]:
-    """Rows of one width, padded on the right, and where there is a real token."""
+    """Rows padded on the right to one length, and where there is a real token."""
     lengths = np.array([len(row) for row in rows])
     if not len(lengths) or lengths.min() == 0:
         raise CorpusError("an empty sentence cannot be attended to; leave it out of the batch")

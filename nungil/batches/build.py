@@ -1,6 +1,5 @@
-"""From clean records to a store of ids: cut into tokens in several processes, written in one order. Knows no torch."""
+"""From clean records to a store of ids: tokenized in several processes, written in order. Knows no torch."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -10,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nungil.batches.store import Store, StoreWriter
-from nungil.batches.workers import map_in_order
+from nungil.batches.workers import cores, map_in_order
 from nungil.errors import CorpusError
 from nungil.records import Labelled, Pair
 from nungil.text.counts import counted
 from nungil.text.tokenizers.base import Ids, Tokenizer
 from nungil.text.tokenizers.train import Tokenizers
 
-CHUNK = 4_096  # records that travel to a process at once
-SMALL = 4 * CHUNK  # records below which starting processes takes longer than they save
+CHUNK = 4_096  # records sent to a process at once
+SMALL = 4 * CHUNK  # records; for fewer, starting processes takes longer than they save
 LONGEST = 1_024  # tokens of a side; a longer row is left out and counted
 
 Chunk = tuple[list[str], list[str]]
@@ -33,7 +32,7 @@ class Built(NamedTuple):
 
 
 class PairCutter:
-    """Cuts pairs into tokens; travels to other processes."""
+    """Tokenizes pairs; is sent to other processes."""
 
     def __init__(self, tokenizers: Tokenizers) -> None:
         self.tokenizers = tokenizers
@@ -48,7 +47,7 @@ class PairCutter:
 
 
 class LabelledCutter:
-    """Cuts labelled texts into tokens and numbers their labels; travels to other processes."""
+    """Tokenizes labelled texts and numbers their labels; is sent to other processes."""
 
     def __init__(self, tokenizer: Tokenizer, labels: tuple[str, ...], longest: int) -> None:
         self.tokenizer, self.longest = tokenizer, longest
@@ -69,7 +68,7 @@ class LabelledCutter:
 def build_pair_store(
     pairs: Iterable[Pair], tokenizers: Tokenizers, folder: Path, *, processes: int | None = None, longest: int = LONGEST
 ) -> Built:
-    """Cut clean pairs into tokens and store them. `processes` is by default one per core."""
+    """Tokenize clean pairs and store the ids. `processes` is by default one per core."""
     sizes = {"source": tokenizers.source.size, "target": tokenizers.target.size}
     return _build(pairs, PairCutter(tokenizers), StoreWriter(folder, sizes), processes, longest)
 
@@ -83,9 +82,9 @@ def build_labelled_store(
     processes: int | None = None,
     longest: int = LONGEST,
 ) -> Built:
-    """Cut clean labelled texts into tokens and store them with the number of their label.
+    """Tokenize clean labelled texts and store the ids with the number of their label.
 
-    Of a longer text the first `longest` tokens are stored: its beginning has a label too.
+    Longer texts are stored as their first `longest` tokens.
     """
     sizes = {"source": tokenizer.size, "label": len(labels)}
     return _build(texts, LabelledCutter(tokenizer, labels, longest), StoreWriter(folder, sizes), processes, longest)
@@ -100,7 +99,7 @@ def _build(
 ) -> Built:
     too_long = 0
     with writer:
-        for columns in _cut(_chunks(records), cutter, processes or _cores()):
+        for columns in _cut(_chunks(records), cutter, processes or cores()):
             rows = _short_enough(columns, longest)
             if not rows.all():
                 too_long += int((~rows).sum())
@@ -123,20 +122,16 @@ def _short_enough(columns: Mapping[str, Ids], longest: int) -> NDArray[np.bool_]
 
 
 def _chunks(records: Iterable[Pair] | Iterable[Labelled]) -> Iterator[Chunk]:
-    """Texts without their places, which need not travel."""
+    """Texts only: file and line need not be sent to other processes."""
     stream: Iterator[Pair | Labelled] = iter(records)
     while chunk := list(islice(stream, CHUNK)):
         yield [record[0] for record in chunk], [record[1] for record in chunk]
 
 
 def _cut(chunks: Iterator[Chunk], cutter: Callable[[Chunk], Columns], processes: int) -> Iterator[Columns]:
-    """Each chunk as ids, in order; in this process if there is little to do."""
+    """Each chunk as ids, in order; in this process if there are few."""
     beginning = list(islice(chunks, SMALL // CHUNK))
     everything = chain(beginning, chunks)
     if processes == 1 or len(beginning) < SMALL // CHUNK:
         return map(cutter, everything)
     return map_in_order(cutter, everything, processes)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

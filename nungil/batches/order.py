@@ -1,6 +1,6 @@
 """Order: which rows make which batch, as a pure function of (lengths, seed, epoch). Knows no torch.
 
-Nothing is remembered: a run that stops in the middle of an epoch asks for the same epoch again and goes on at its step.
+There is no state: a run that stopped within an epoch computes the same epoch again and continues at its step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nungil.errors import CorpusError
 
 Rows = NDArray[np.integer[Any]]
-BAND = 1.06  # longest sides within 6% of each other go together; wider bands have more padding, narrower no less
-FULL = 0.9  # a batch may end before its budget does, if that saves padding: 3.8% instead of 4.1% on Multi30k
-POOL = 65_536  # rows that are sorted together: enough for batches of one length, few enough to mix a large corpus
+BAND = 1.06  # longest sides within 6% go together; wider bands have more padding, narrower ones no less
+FULL = 0.9  # a batch may use only 90% of its budget to save padding: 3.8% instead of 4.1% on Multi30k
+POOL = 65_536  # rows sorted together: enough for batches of one length, few enough to mix a large corpus
 
 
 class Order:
@@ -34,7 +34,7 @@ class Order:
             )
 
     def epoch(self, number: int) -> list[Rows]:
-        """The batches of one epoch: every row once, rows of like length together, in an order of the epoch's own."""
+        """The batches of one epoch: every row once, rows of similar length together, batches shuffled."""
         random = np.random.default_rng([self.seed % 2**63, number])
         shuffled = random.permutation(np.arange(len(self._longest), dtype=np.int32))
         batches: list[Rows] = []
@@ -43,7 +43,7 @@ class Order:
         return [batches[place] for place in random.permutation(len(batches))]
 
     def _cut(self, pool: Rows) -> list[Rows]:
-        """Sort a pool by length (rows of equal lengths stay shuffled), and cut it where the budget is nearly full."""
+        """Sort a pool by length (rows of equal lengths stay shuffled), and cut it into batches near the budget."""
         by_length = pool[self._like_lengths_together(pool)]
         batches, start = [], 0
         while start < len(by_length):
@@ -55,7 +55,7 @@ class Order:
     def _like_lengths_together(self, pool: Rows) -> Rows:
         """Bands of nearly equal longest side; within a band by the first side, up in one and down in the next.
 
-        Sorted by one side alone, an eighth of the other is padding (Multi30k). Up and down: no jump between bands.
+        Sorted by one side alone, an eighth of the other is padding (Multi30k). Alternating avoids jumps at bands.
         """
         band = (np.log(self._longest[pool]) / np.log(BAND)).astype(np.int64)
         _, band = np.unique(band, return_inverse=True)
@@ -63,7 +63,7 @@ class Order:
         return np.lexsort([self.lengths[-1][pool], self.lengths[0][pool] * up_and_down, band])
 
     def _rows_that_fit(self, rows: Rows) -> int:
-        """How many of these rows, in order, make a batch: among the fullest, the one with the least padding."""
+        """How many of these rows, in order, make a batch: of the counts that nearly fill it, the one least padded."""
         count = np.arange(1, len(rows) + 1)
         tallest = [np.maximum.accumulate(side[rows]) for side in self.lengths]
         most = max(1, int(np.searchsorted(np.maximum.reduce(tallest) * count, self.budget, side="right")))
@@ -76,8 +76,8 @@ class Order:
 def shares(batches: Sequence[Rows], world: int) -> Iterator[tuple[Rows, ...]]:
     """One batch for each of `world` processes at a time, in order.
 
-    The last batches may be fewer than the processes. Then their rows are dealt out to all of them: none is dropped and
-    none is seen twice. A process may then get no row.
+    If fewer batches than processes are left over, their rows are dealt out to all processes: none is dropped or
+    repeated. A process may then get no row.
     """
     whole = len(batches) - len(batches) % world
     for start in range(0, whole, world):
@@ -88,7 +88,7 @@ def shares(batches: Sequence[Rows], world: int) -> Iterator[tuple[Rows, ...]]:
 
 
 def padding_share(batches: Sequence[Rows], lengths: Sequence[Rows]) -> float:
-    """The share of positions, on all sides together, that are padding."""
+    """The share of all positions that are padding."""
     positions = sum(len(rows) * int(side[rows].max()) for rows in batches for side in lengths)
     real = sum(int(side.sum()) for side in lengths)
     return 1 - real / positions

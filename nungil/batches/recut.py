@@ -1,4 +1,4 @@
-"""Recut: the rows of a store, their words cut otherwise in every epoch. A pure function of (seed, epoch, row)."""
+"""Recut: the rows of a store, segmented differently in every epoch. A pure function of (seed, epoch, row)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from nungil.text.tokenizers.othercuts import OtherCuts
 
 @dataclass(frozen=True)
 class Recut:
-    """How the sides of a store are cut anew. What would become longer than `longest` keeps the cut that is stored."""
+    """How the sides of a store are segmented anew. A row that would exceed `longest` keeps its stored segmentation."""
 
     cuts: Mapping[str, OtherCuts]
     seed: int
@@ -33,7 +33,7 @@ class Recut:
 
 @dataclass(frozen=True)
 class RecutColumn:
-    """One side in one epoch. A row that was asked for is remembered: it is counted, and then made a batch of."""
+    """One side in one epoch. Rows are cached: each is asked for twice, for its length and for its batch."""
 
     column: Column
     cuts: OtherCuts
@@ -57,6 +57,6 @@ class RecutColumn:
 
 @dataclass(frozen=True)
 class RecutRows:
-    """What batches are made of, in place of a store."""
+    """Stands in for a store where batches are made."""
 
     columns: Mapping[str, Column | RecutColumn]

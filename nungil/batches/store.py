@@ -1,7 +1,7 @@
 """Store: the ids of a whole corpus on disk, memory-mapped, with a fingerprint. Knows no torch.
 
-store.json      rows, columns, fingerprint; written last, so that a folder is a store or is none
-source.ids      ids of all rows end to end: 2 bytes each, 4 where a vocabulary needs them
+store.json      rows, columns, fingerprint; written last, so that a store is complete or absent
+source.ids      ids of all rows, concatenated: 2 bytes each, 4 for a large vocabulary
 source.ends     where each row ends, 8 bytes each
 target.ids, target.ends, or label.ids, label.ends
 """
@@ -25,7 +25,7 @@ from nungil.text.atomic import sync
 from nungil.text.tokenizers.base import Ids
 
 FORMAT = 1
-PIECE = 2**20  # ids that are counted together
+PIECE = 2**20  # ids counted at once
 
 
 class Column(NamedTuple):
@@ -45,13 +45,13 @@ class Column(NamedTuple):
     def counts(self, size: int) -> NDArray[np.int64]:
         """How often each of `size` ids occurs."""
         found = np.zeros(size, dtype=np.int64)
-        for start in range(0, len(self.ids), PIECE):  # numpy widens what it counts to eight bytes
+        for start in range(0, len(self.ids), PIECE):  # bincount converts its input to int64
             found += np.bincount(self.ids[start : start + PIECE], minlength=size)
         return found
 
 
 class Store:
-    """A corpus as ids. Opening one reads nothing but its few lines of JSON."""
+    """A corpus as ids. Opening one reads only store.json."""
 
     def __init__(self, folder: Path) -> None:
         plain = _read_manifest(folder)
@@ -68,11 +68,11 @@ class Store:
             digest.update(_side_digest(name, column.ids, column.ends))
         if digest.hexdigest() != self.fingerprint:
             raise CorpusError(
-                f"{self.folder}: the stored ids were changed since they were written; train anew into another folder"
+                f"{self.folder}: the stored ids were changed since they were written; train again in another folder"
             )
 
     def release(self) -> None:
-        """Let go of the pages read so far. They stay in the system's cache, but are no longer this process's memory."""
+        """Release the pages read so far: they stay in the system's cache, but are no longer this process's memory."""
         for array in (array for column in self.columns.values() for array in column):
             mapped = getattr(array, "_mmap", None)
             if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
@@ -96,11 +96,11 @@ class Store:
 
 
 class StoreWriter:
-    """Writes a store beside its place, and moves it there when it is whole. Leaves nothing behind if it fails."""
+    """Writes a store to a temporary folder and renames it when complete. Leaves nothing behind if it fails."""
 
     def __init__(self, folder: Path, sizes: Mapping[str, int]) -> None:
         if folder.exists():
-            raise CorpusError(f"{folder}: there is something already; a store is never written over")
+            raise CorpusError(f"{folder}: exists already; a store is never overwritten")
         self.folder, self.rows = folder, 0
         self._beside = folder.with_name(f".{folder.name}.part-{os.getpid()}")
         self._kinds = {name: "<u2" if size <= 2**16 else "<u4" for name, size in sizes.items()}
@@ -119,10 +119,10 @@ class StoreWriter:
         return self
 
     def append(self, columns: Mapping[str, Ids]) -> None:
-        """Add some rows: as many of each column."""
+        """Add rows: the same number to each column."""
         counts = {len(ids.lengths) for ids in columns.values()}
         if len(counts) != 1 or columns.keys() != self._kinds.keys():
-            raise ValueError(f"rows of {list(self._kinds)} are needed, as many of each")
+            raise ValueError(f"columns {list(self._kinds)} are needed, with the same number of rows")
         for name, ids in columns.items():
             ends = self._ends[name] + np.cumsum(ids.lengths, dtype=np.int64)
             parts = (ids.flat.astype(self._kinds[name]).tobytes(), ends.astype("<i8").tobytes())
@@ -144,7 +144,7 @@ class StoreWriter:
             shutil.rmtree(self._beside, ignore_errors=True)
 
     def _finish(self) -> None:
-        """The manifest last, then the folder into its place: complete or absent."""
+        """Write the manifest last, then rename the folder: it is complete or absent."""
         digest = hashlib.blake2b(digest_size=16)
         for name, (ids, ends) in self._digests.items():
             digest.update(name.encode() + ids.digest() + ends.digest())
@@ -172,7 +172,7 @@ class StoreWriter:
         except OSError as error:
             raise ResourceError(f"{self.folder}: the store could not be written: {error.strerror}") from None
         finally:
-            with suppress(OSError):  # closing tries once more to write what did not fit
+            with suppress(OSError):  # closing tries to flush again
                 file.close()
 
 

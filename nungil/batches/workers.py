@@ -1,9 +1,10 @@
-"""A function over many items in several processes, in order: memory stays flat, and a process that dies is noticed.
+"""Maps a function over many items in several processes, with bounded memory; a process that dies is noticed.
 
-Each process has a pipe and one item at a time. There are no threads, which would fight with the reader for Python's
-lock, and no queue that a killed process could leave waiting for ever.
+Each process has a pipe and one item at a time. There are no threads, which would compete with the caller for the GIL,
+and no queue, on which a killed process could leave the caller waiting for ever.
 """
 
+import os
 import signal
 import sys
 import threading
@@ -23,7 +24,12 @@ from nungil.errors import ResourceError
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Pipe: TypeAlias = "Connection[object, object]"
-MOMENT = 0.5  # seconds without an answer after which the reader may look around
+MOMENT = 0.5  # seconds without an answer after which `map_as_done` yields None
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Worker(Generic[Item, Answer]):
@@ -33,25 +39,25 @@ class Worker(Generic[Item, Answer]):
         self, context: "ForkContext | SpawnContext", function: Callable[[Item], Answer], before: "Sequence[Pipe]" = ()
     ) -> None:
         self.pipe, theirs = context.Pipe()
-        # A copy of this process holds what this one holds. Unless it lets go, it is not told when this one is gone.
+        # A forked process inherits these pipes. Unless it closes them, it does not see when this process is gone.
         copied = (*before, self.pipe) if context.get_start_method() == "fork" else ()
         self._process: BaseProcess = context.Process(target=_work, args=(function, theirs, copied), daemon=True)
         with _nameless_main():
             self._process.start()
-        theirs.close()  # only the process holds its end now: if it dies, this end is told
+        theirs.close()  # now only the process holds its end: if it dies, this end sees EOF
 
     def give(self, item: Item) -> None:
-        """Hand over an item; the answer to the one before must have been taken."""
+        """Send an item; the previous answer must have been taken."""
         try:
             self.pipe.send(item)
         except ConnectionError:
             raise _died() from None
 
     def take(self) -> Answer:
-        """Wait for the answer. An error of the function is raised here as it was raised there."""
+        """Wait for the answer. An exception of the function is raised here."""
         try:
             answer, error = self.pipe.recv()
-        except (EOFError, OSError):  # before it answered, or in the middle of it
+        except (EOFError, OSError):  # it died before or while answering
             raise _died() from None
         if error is not None:
             raise error
@@ -60,12 +66,12 @@ class Worker(Generic[Item, Answer]):
     def stop(self) -> None:
         """End the process, whatever it is doing."""
         self.pipe.close()
-        self._process.kill()  # which no handler hears: a copy of this process has its handlers too
+        self._process.kill()  # not SIGTERM: a forked process has inherited our handlers
         self._process.join()
 
 
 def map_in_order(function: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[Answer]:
-    """`map(function, items)` in several processes; only as many items as processes are under way."""
+    """`map(function, items)` in several processes, with at most one item in each."""
     workers = _workers(function, processes)
     free, busy = deque(workers), deque[Worker[Item, Answer]]()
     try:
@@ -75,7 +81,7 @@ def map_in_order(function: Callable[[Item], Answer], items: Iterable[Item], proc
                 free.append(busy.popleft())
                 done = [free[0].take()]
             busy.append(free.popleft())
-            busy[-1].give(item)  # before the answer is handed on, so that the process is never idle for long
+            busy[-1].give(item)  # before yielding, so that the process is not idle
             if done is not None:
                 yield done[0]
         while busy:
@@ -86,7 +92,7 @@ def map_in_order(function: Callable[[Item], Answer], items: Iterable[Item], proc
 
 
 def map_as_done(function: Callable[[Item], Answer], items: Iterable[Item], processes: int) -> Iterator[Answer | None]:
-    """The answers as they come, in any order: for items that take unequally long. None is a moment to look around in.
+    """The answers in the order in which they are ready; None whenever there is none for a moment.
 
     The next item is asked for only when a process is free for it.
     """
@@ -129,17 +135,17 @@ def _workers(function: Callable[[Item], Answer], processes: int) -> list[Worker[
 
 
 def _context() -> "ForkContext | SpawnContext":
-    """A fork starts at once, but may hang where threads run: torch's, or the caller's. Then processes are spawned."""
+    """Fork is faster, but may deadlock where there are threads, of torch or the caller; then processes are spawned."""
     alone = threading.active_count() == 1 and "torch" not in sys.modules
     return get_context("fork") if sys.platform == "linux" and alone else get_context("spawn")
 
 
 @contextmanager
 def _nameless_main() -> Iterator[None]:
-    """While a process is spawned, the caller's script has no name, so that the process does not run it once more.
+    """Hide the caller's script while a process is spawned, so that the process does not run it again.
 
-    What travels to a process is ours and is imported by its own name. Without this a plain script that calls
-    `nungil.train` would have to stand under `if __name__ == "__main__"`.
+    The functions that are sent are nungil's own and are imported by name. Without this, a script that calls
+    `nungil.train` would need `if __name__ == "__main__"`.
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -150,11 +156,11 @@ def _nameless_main() -> Iterator[None]:
 
 
 def _work(function: Callable[[Item], Answer], pipe: "Pipe", copied: "Sequence[Pipe]") -> None:
-    """Answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that reads, which then stops this one
+    """Answer until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops this process
     for end in copied:
         end.close()
-    with suppress(EOFError, ConnectionError):  # the process that reads is gone
+    with suppress(EOFError, ConnectionError):  # the parent is gone
         while True:
             pipe.send(_answer(function, pipe.recv()))  # type: ignore[arg-type]
 
@@ -162,7 +168,7 @@ def _work(function: Callable[[Item], Answer], pipe: "Pipe", copied: "Sequence[Pi
 def _answer(function: Callable[[Item], Answer], item: Item) -> tuple[Answer | None, Exception | None]:
     try:
         return function(item), None
-    except Exception as error:  # whatever it is, it is raised where the answer is taken
+    except Exception as error:  # `take` raises it
         return None, error
 
 

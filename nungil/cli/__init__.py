@@ -1,1 +1,1 @@
-"""The command line: thin, lazy and polite."""
+"""The command line. Each command imports what it needs only when it runs."""

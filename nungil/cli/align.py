@@ -35,12 +35,17 @@ class Rows(NamedTuple):
 def align(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
     file: Annotated[
-        Path, typer.Argument(metavar="PAIRS.tsv", help="source, target, perhaps gold links, by tabs; or -.")
+        Path,
+        typer.Argument(
+            metavar="PAIRS.tsv", help="Source, target and perhaps gold links, tab-separated; - is standard input."
+        ),
     ],
-    gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, a line for each pair.")] = None,
+    gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, one line per pair.")] = None,
     reading: Annotated[
         Literal["output", "input", "best"],
-        typer.Option(help="A row is of the word being written, or of the word just put in; best needs gold."),
+        typer.Option(
+            help="Whether a row belongs to the word being written, or to the one just put in; best needs gold."
+        ),
     ] = "output",
     layer: Annotated[int | None, typer.Option(metavar="N", help="A layer, from 0; by default the last.")] = None,
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; by default the mean of all.")] = None,
@@ -95,7 +100,7 @@ def align(
 
 
 def _asked(rows: Rows, needing: dict[str, bool | Path | None]) -> Rows:
-    """The rows, if they have the gold links that these options need, and files have names that can be meant."""
+    """The rows, after checking that options have the gold links they need, and files a known ending."""
     from nungil.cli.look_files import check_name
     from nungil.inspection.saving import DRAWN
 
@@ -108,7 +113,7 @@ def _asked(rows: Rows, needing: dict[str, bool | Path | None]) -> Rows:
 
 
 def _warn(model: "Translator", file: str, rows: Rows) -> None:
-    """Say which sources are longer than the model reads: no link can lead to what is left out."""
+    """Say which sources are longer than the model reads: words that are left out have no links."""
     from nungil.pipeline.texts import encode
 
     for number, (source, _) in enumerate(rows.pairs, 1):
@@ -121,7 +126,7 @@ def _warn(model: "Translator", file: str, rows: Rows) -> None:
 
 
 def _tell(scores: "dict[str, AlignmentScores]", rows: Rows, as_json: bool) -> None:
-    """Both readings, links along the diagonal as a baseline, and what could be reached at best."""
+    """The scores of each reading, of diagonal links as a baseline, and the best possible ones."""
     beside = {**scores, **_bounds(rows)}
     if as_json:
         write(readable_json({name: found._asdict() for name, found in beside.items()}))
@@ -138,7 +143,7 @@ def _bounds(rows: Rows) -> "dict[str, AlignmentScores]":
 
 
 def _desk(model: "Translator", rows: Rows) -> "Desk":
-    """The scores of every head, from one look at all pairs."""
+    """The scores of every head, from one pass over all pairs."""
     from nungil.inspection.heads import Desk
 
     desk = Desk(rows.gold)
@@ -148,7 +153,7 @@ def _desk(model: "Translator", rows: Rows) -> "Desk":
 
 
 def _tell_heads(desk: "Desk", rows: Rows, as_json: bool) -> None:
-    """A line for each head and reading; then the best of one half of the pairs, and what it is worth on the other."""
+    """A line for each head and reading; then the best on half of the pairs, and its score on the other half."""
     scores, bounds = desk.scores(), _bounds(rows)
     chosen = desk.choose() if len(rows.pairs) > 1 else None
     if as_json:
@@ -164,10 +169,7 @@ def _tell_heads(desk: "Desk", rows: Rows, as_json: bool) -> None:
     if chosen is not None:
         best, worth = chosen.chosen_on, chosen.reported_on
         which = f"layer {best.layer}, {'mean' if best.head is None else f'head {best.head}'}, reading {best.reading}"
-        say(
-            f"Best on every other pair: {which}, AER {100 * best.aer:.1f}%; on the others, which had no say in that: "
-            f"{100 * worth.aer:.1f}%."
-        )
+        say(f"Best on every other pair: {which}, AER {100 * best.aer:.1f}%; on the others: {100 * worth.aer:.1f}%.")
 
 
 def _line(one: "HeadScores") -> str:
@@ -177,7 +179,7 @@ def _line(one: "HeadScores") -> str:
 
 
 def _draw_atlas(model: "Translator", found: "list[HeadScores]", rows: Rows, path: Path, yes: bool) -> None:
-    """The first pair, each head with its error over all of them."""
+    """Draw every head on the first pair, with its error over all pairs."""
     from nungil.cli.look_files import export_drawing
     from nungil.inspection.drawings.atlas import atlas_of, draw_atlas
 
@@ -217,14 +219,14 @@ def _read(file: Path, gold: Path | None, encoding: str) -> Rows:
 
 
 def _name(file: Path) -> str:
-    """As errors say it."""
+    """The file, as messages name it."""
     from nungil.cli.texts import INPUT
 
     return INPUT if str(file) == "-" else str(file)
 
 
 def _check_gold(file: str, rows: Rows) -> None:
-    """Refuse what is no link, or leads past the words of its pair: it would count as one that no model finds."""
+    """Refuse what is not a link, or leads past the words of its pair: it would count as a missed link."""
     from nungil.scoring.sides import first_few
 
     found = (_fault(*row) for row in zip(rows.pairs, rows.gold, strict=False))  # there may be no gold

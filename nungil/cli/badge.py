@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 MODEL = "The model as a whole (no text)"
 SENTENCES = 100  # enough for figures of two digits
-EVERY = 20  # texts between two lines of progress
+EVERY = 20  # texts between lines of progress
 ONLY = ("data", "columns", "limit", "also")  # options that only a badge has …
 SHARED = (*ONLY, "badge", "seed", "as_json", "yes")  # … and all that go with one
 
 Badge = Annotated[
-    bool, typer.Option("--badge", help="Measure how far its maps can be trusted, on many texts.", rich_help_panel=MODEL)
+    bool, typer.Option("--badge", help="Measure on many texts how far its maps can be trusted.", rich_help_panel=MODEL)
 ]
 Data = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Texts; by default the validation set of the run.", rich_help_panel=MODEL),
 ]
 Columns = Annotated[
-    str | None, typer.Option(metavar="A,B", help="Two columns of them, by name or number.", rich_help_panel=MODEL)
+    str | None, typer.Option(metavar="A,B", help="Two columns of --data, by name or number.", rich_help_panel=MODEL)
 ]
 Limit = Annotated[int, typer.Option(metavar="N", min=1, help="Texts to measure on.", rich_help_panel=MODEL)]
 Also = Annotated[
@@ -47,14 +47,14 @@ class Texts(NamedTuple):
 
 
 def check_options(badge: bool, text: str | None, given: Mapping[str, str]) -> None:
-    """What would have no effect is refused; `given` are the options that were typed, by name."""
+    """Refuse options that would have no effect; `given` are those that were typed, by name."""
     if badge:
         other = [option for name, option in given.items() if name not in SHARED]
         if other or text is not None:
             unfit = ", ".join([*([] if text is None else [f"the text {text!r}"]), *other])
-            raise UsageError(f"--badge is of the model as a whole; leave out {unfit}")
+            raise UsageError(f"--badge measures the model as a whole; leave out {unfit}")
     elif only := [option for name, option in given.items() if name in ONLY]:
-        raise UsageError(f"{', '.join(only)}: only with --badge, which is of the model as a whole")
+        raise UsageError(f"{', '.join(only)}: only with --badge")
 
 
 def print_badge(folders: Sequence[Path], texts: Texts, as_json: bool) -> None:
@@ -76,7 +76,7 @@ def badges(folders: Sequence[Path], texts: Texts) -> tuple[tuple[str, ...], dict
     found = []
     for folder, model in zip(folders, models, strict=True):
         if model.config.task != models[0].config.task:
-            raise UsageError(f"{folder} and {folders[0]} do not do the same; their figures cannot be compared")
+            raise UsageError(f"{folder} and {folders[0]} have different tasks; their figures cannot be compared")
         say(f"{folder}: {counted(len(records), 'text')} with attention as it is, even, permuted and random …")
         found.append(model.badge(records, seed=texts.seed, tell=_tell))
     if len(found) == 1:
@@ -105,10 +105,10 @@ def records_for(folder: Path, model: "Translator | Classifier", texts: Texts) ->
         from nungil.runs.saved import read_records
 
         rows = read_records(kept, task)
-    rows = [row for row in rows if row[0].strip() and row[1].strip() and not any(row[4:])]  # nor what is withheld
+    rows = [row for row in rows if row[0].strip() and row[1].strip() and not any(row[4:])]  # not withheld, either
     if not rows:
         raise CorpusError(f"{texts.file or folder}: there is nothing in it to measure a badge on")
-    step = max(1, len(rows) // texts.limit)  # from all over the file: its beginning may be of one kind
+    step = max(1, len(rows) // texts.limit)  # spread over the file: its beginning may be of one kind
     return [(row[0], row[1]) for row in rows[::step][: texts.limit]]
 
 

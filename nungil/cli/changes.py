@@ -42,7 +42,7 @@ Insert = Annotated[
 
 
 class Asked(NamedTuple):
-    """All of them as they were given; `order` has the names of the options as they were typed."""
+    """The options as given; `order` has their names in the order typed."""
 
     force: Sequence[str] | None = None
     move: Sequence[str] | None = None
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     order: Sequence[str] = ()
 
     def changes(self, seed: int) -> "tuple[Change, ...]":
-        """Those of attention, in their order: each is made to what the one before it left."""
+        """The changes of attention, in order: each applies to the result of the one before."""
         from nungil.inspection.changes import Flatten, Force, Move, Permute, Zero
 
         return self._in_order(
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
         )
 
     def edits(self) -> "tuple[Edit, ...]":
-        """Those of the text, in their order."""
+        """The edits of the text, in order."""
         from nungil.inspection.edits import Delete, Insert, Swap
 
         swaps, inserts = (
@@ -85,7 +85,7 @@ class Asked(NamedTuple):
         )
 
     def _in_order(self, given: "dict[str, list[Any]]") -> "tuple[Any, ...]":
-        """As typed; what was given in no order comes after that, kind by kind."""
+        """In the order typed; those not in `order` come last, kind by kind."""
         waiting = {name: iter(several) for name, several in given.items()}
         found = [next(waiting[name]) for name in self.order if name in waiting]
         return (*found, *(one for several in waiting.values() for one in several))

@@ -51,7 +51,7 @@ def check(
     encoding: Encoding = None,
     header: Header = None,
     rejected: Annotated[
-        Path | None, typer.Option(metavar="FILE.tsv", help="Write here what cleaning would drop, and why.")
+        Path | None, typer.Option(metavar="FILE.tsv", help="Write what cleaning would drop, and why.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
 ) -> None:
@@ -86,12 +86,12 @@ def check(
 
 
 def _is_recipe(files: list[str]) -> bool:
-    """One that somebody wrote, or that a run has kept."""
+    """Whether this is a recipe: one written by a user, or kept by a run."""
     return len(files) == 1 and (Path(files[0]).suffix in (".yaml", ".yml") or Path(files[0]).name == "recipe.json")
 
 
 def _request(files: list[str], said: DataOptions) -> "CheckRequest":
-    """What to look at: the files; or the data of a recipe, whose mistakes, in whatever section, are named first."""
+    """What to check: the files, or the data of a recipe, after all mistakes in the recipe."""
     from nungil.runs.recipe import read_recipe
     from nungil.text.checkup import CheckRequest
     from nungil.text.source import CorpusSettings
@@ -109,7 +109,7 @@ def _request(files: list[str], said: DataOptions) -> "CheckRequest":
 
 
 def _model_checked(folder: Path) -> str:
-    """Read a model as a user would; whatever is wrong with it ends the command in a sentence."""
+    """Load a model, which checks all of its files."""
     from nungil.model.build import parameter_count
     from nungil.model.folder import load_model
 
@@ -128,7 +128,7 @@ def _run(request: "CheckRequest", rejected: Path | None) -> "Checkup":
 
     given = [path for files in (request.train, *request.held_out.values()) for path in expand(files)]
     if rejected is not None and rejected.exists() and any(path.exists() and path.samefile(rejected) for path in given):
-        raise UsageError(f"--rejected {rejected} is a file to be checked; it would be written over")
+        raise UsageError(f"--rejected {rejected} is a file to be checked; it would be overwritten")
     with RejectedFile(rejected) if rejected is not None else nullcontext() as file:
         found = check_up(request, file.add if file is not None else None)
         if file is not None and found.faults:

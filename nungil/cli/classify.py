@@ -20,7 +20,7 @@ def classify(
         list[Path] | None, typer.Argument(metavar="FILE", help="A text per line; by default standard input.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")
+        Path | None, typer.Option(metavar="FILE", help="Write to a file; if stopped, the same command continues it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with every probability.")] = False,
     encoding: Annotated[str, typer.Option(help="The encoding of the text, such as cp949 or utf-16.")] = "utf-8",
@@ -53,7 +53,7 @@ def classify(
             notes.add_unknown(texts.place(place), one.source, one.unknown)
             if one.cut:
                 limit = counted(model.config.longest, "token")
-                notes.add(f"{texts.place(place)}: longer than the {limit} that the model reads; cut there")
+                notes.add(f"{texts.place(place)}: longer than the {limit} that the model reads; the rest was left out")
         if not seen:
             seen.extend([one.source for one in answers if one is not None][:1])
         return [_shown(one, as_json) for one in answers]

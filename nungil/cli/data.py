@@ -27,7 +27,7 @@ def _data() -> None:
 @app.command("snow")
 def snow(
     pairs: Annotated[int, typer.Option(metavar="N", help="How many sentence pairs.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Another seed, other sentences.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the sentences.")] = 1,
     lengths: Annotated[str, typer.Option(metavar="3:60", help="English words, shortest:longest.")] = "3:60",
     out: Annotated[
         str | None,
@@ -36,8 +36,8 @@ def snow(
     split: Annotated[SplitName, typer.Option(help="Only sentences of this split; splits never overlap.")] = "all",
     task: Annotated[Task, typer.Option(help="Sentence pairs with links, or which sense a homonym has.")] = "translate",
     direction: Annotated[Direction, typer.Option(help="Which language comes first.")] = "en-ko",
-    repeats: Annotated[bool, typer.Option("--repeats", help="Do not look for repeated pairs; saves memory.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    repeats: Annotated[bool, typer.Option("--repeats", help="Allow repeated pairs; saves memory.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Make the embedded English–Korean corpus: tab-separated English, Korean, gold word links, senses of homonyms.
 
@@ -97,7 +97,7 @@ def _file(path: Path, lines: Iterator[str], overwrite: bool) -> None:
 def _folder(
     folder: Path, task: Task, direction: Direction, request: tuple[int, int, tuple[int, int], bool], overwrite: bool
 ) -> None:
-    """Three files that share no sentence; an error while they are made leaves none of them."""
+    """Three files without common sentences; after an error none of them is left."""
     from nungil.text.atomic import whole_file
     from nungil.text.snow.corpus import SPLITS, make_splits, turned
     from nungil.text.snow.senses import SENSE_HEADER, sense_line, sense_splits
@@ -112,7 +112,7 @@ def _folder(
         turn = turned if direction == "ko-en" else tuple
         lines = ((split, "\t".join(turn(made.pair))) for split, made in make_splits(*request))
     count = 0
-    with ExitStack() as stack:  # what cannot be made has been refused by now, before there is a folder
+    with ExitStack() as stack:  # bad requests have been refused by now, before the folder is created
         files = {split: stack.enter_context(whole_file(path)) for split, path in paths.items()}
         for split, line in lines:
             files[split].write(line + "\n")

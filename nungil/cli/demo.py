@@ -1,4 +1,4 @@
-"""`nungil demo`: the whole way in two minutes."""
+"""`nungil demo`: from a corpus to attention maps in two minutes."""
 
 import shutil
 from pathlib import Path
@@ -22,8 +22,8 @@ LEFT = {
 
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")] = Path("runs/demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another corpus and another model.")] = 1,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier demo left there.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the corpus and the model.")] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")] = False,
 ) -> None:
     """Make the embedded corpus, train a translator with attention, translate, score, and draw where it looks.
 
@@ -53,13 +53,13 @@ def demo(
 
 
 def _make_room(out: Path, overwrite: bool) -> None:
-    """Only what a demo leaves is ever removed, by name, and only if nothing else stands beside it."""
+    """Remove an earlier demo, but only if the folder holds nothing else."""
     if not (out / "snow" / "train.tsv").exists() or any(path.name not in LEFT for path in out.iterdir()):
-        return  # whatever it is, training will refuse it or find it empty
+        return  # training refuses it, unless it is empty
     if not overwrite:
         whole = (out / "model.safetensors").exists()
         look = f"look at it (nungil look {as_typed(out)} 'I like snow'), or " if whole else ""
-        raise UsageError(f"{out}: a demo was here already; {look}make it anew with --overwrite")
+        raise UsageError(f"{out}: there is a demo already; {look}replace it with --overwrite")
     for path in out.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 

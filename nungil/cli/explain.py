@@ -1,4 +1,4 @@
-"""`nungil explain`: one step of a model, or one attention step, every number of it."""
+"""`nungil explain`: every number of one step of a model, or of one attention step."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -21,13 +21,13 @@ def explain(
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="With DIR: a sentence, in quotes.")] = None,
     step: Annotated[
         int | None,
-        typer.Option(metavar="N", help="With DIR: the word that is being written, from 1 (default), <eos> the last."),
+        typer.Option(metavar="N", help="With DIR: which written word, from 1 (default); <eos> is the last."),
     ] = None,
     layer: Annotated[int | None, typer.Option(metavar="N", help="A layer, from 0; by default the last.")] = None,
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0 (default), as in nungil look.")] = None,
     kind: Annotated[
         str | None,
-        typer.Option(metavar="KIND", help="cross, masked, pooling, or self: then --step is a token of TEXT."),
+        typer.Option(metavar="KIND", help="cross, masked, pooling, or self, where --step is a token of TEXT."),
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A step of this translation instead of the model's own.")
@@ -58,7 +58,7 @@ def explain(
     nungil explain --numbers mine.json --markdown
     """
     if as_json and markdown:
-        raise UsageError("--json and --markdown are two forms of the same page; choose one")
+        raise UsageError("--json and --markdown exclude each other; choose one")
     page = Page("json" if as_json else "markdown" if markdown else "terminal", lang)
     own, where = Own(example, query, keys, values, tokens, score, numbers), Where(step, layer, head, kind, target)
     if folder is None or example:
@@ -79,7 +79,7 @@ class Page(NamedTuple):
 
 
 class Where(NamedTuple):
-    """Which step of a model is asked for; what was not said is None."""
+    """Which step of a model is wanted; None if not given."""
 
     step: int | None
     layer: int | None
@@ -89,7 +89,7 @@ class Where(NamedTuple):
 
 
 class Own(NamedTuple):
-    """What is asked for without a model."""
+    """What to explain without a model."""
 
     example: bool
     query: str | None
@@ -101,7 +101,7 @@ class Own(NamedTuple):
 
 
 def _explain_numbers(name: str | None, own: Own, page: Page) -> None:
-    """One act of attention: an example, or a user's numbers."""
+    """One attention step: an example, or the user's numbers."""
     if sum((own.example, own.query is not None, own.numbers is not None)) != 1:
         raise UsageError(
             "explain takes a model folder and a text, or one of --example, --query with --keys, or --numbers; "
@@ -156,7 +156,7 @@ def _explain_step(folder: str, text: str | None, where: Where, page: Page) -> No
 
 
 def _next_step(folder: str, text: str, ledger: "Ledger", where: Where, lang: str) -> str:
-    """The step after this one, said as this one was; after the last, the map."""
+    """Suggest the next step with the same options; after the last one, the map."""
     same = f"{as_typed(folder)} {as_typed(text)}"
     if ledger.numbers["step"] >= ledger.numbers.get("steps", 1):
         other = "ko" if lang == "en" else "en"
@@ -183,7 +183,7 @@ def _list_examples(lang: Literal["en", "ko"]) -> None:
 
 
 def _typed_in(query: str, keys: str | None, values: str | None, tokens: str | None, score: str) -> "Numbers":
-    """Numbers from the command line; a mechanism with matrices of its own needs a file."""
+    """Numbers from the command line; mechanisms with matrices of their own need a file."""
     from nungil.inspection.numbers import PARAMETERS, Numbers, check_numbers, mechanism_named
 
     mechanism = mechanism_named(score)

@@ -1,4 +1,4 @@
-"""`nungil export`: a model folder as another program loads it."""
+"""`nungil export`: writes a model in the format of another program."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,17 +11,17 @@ from nungil.errors import as_typed
 
 def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder with a Transformer that translates.")],
-    to: Annotated[Literal["ctranslate2"], typer.Option(help="The program that is to load it.")],
+    to: Annotated[Literal["ctranslate2"], typer.Option(help="The program to export for.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The new folder; by default DIR/ctranslate2 or -int8 ….")
+        Path | None, typer.Option(metavar="DIR", help="The new folder; by default DIR/ctranslate2, or -int8 and so on.")
     ] = None,
     compute: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="Of the weights: float32, int8, int16, bfloat16 …; float32.")
+        str | None, typer.Option(metavar="TYPE", help="Type of the weights: float32 (default), int8, int16, bfloat16 …")
     ] = None,
 ) -> None:
-    """Write a Transformer as a folder that CTranslate2 loads by itself, with tokenizers and a README on its use.
+    """Write a Transformer as a folder for CTranslate2, with tokenizers and a README on how to use it.
 
-    To translate by CTranslate2 from nungil, nothing needs to be exported: nungil translate DIR --engine ctranslate2.
+    To run a model with CTranslate2 from nungil no export is needed: nungil translate DIR --engine ctranslate2.
 
     \b
     nungil export runs/mine --to ctranslate2

@@ -1,4 +1,4 @@
-"""Bars of block characters, as wide as there is room."""
+"""Bars of block characters."""
 
 from collections.abc import Sequence
 from unicodedata import east_asian_width
@@ -18,7 +18,7 @@ def bars(rows: Sequence[tuple[str, int]], width: int) -> list[str]:
     for (name, count), shown in zip(rows, counts, strict=True):
         bar = _bar(count / most * room)
         if count and not bar:
-            bar = EIGHTHS[1]  # something is there, however little
+            bar = EIGHTHS[1]  # a count above 0 is always visible
         lines.append(f"  {' ' * (names - columns_of(name))}{name}  {bar} {shown}".rstrip())
     return lines
 

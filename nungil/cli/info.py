@@ -31,7 +31,7 @@ def info(
 
 
 def _card(folder: Path) -> None:
-    """The model card; of a run that is not finished, what is known already."""
+    """The model card; for a run that is not finished, its config."""
     from nungil.model.folder import read_config
 
     config = read_config(folder)
@@ -44,12 +44,14 @@ def _card(folder: Path) -> None:
 
 
 def _machine() -> list[tuple[str, str]]:
+    from nungil.batches.workers import cores
+
     return [
         ("nungil", __version__),
         ("Python", platform.python_version()),
         ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
         ("processor", _processor()),
-        ("cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())),
+        ("cores", str(cores())),
         ("memory", _memory()),
     ]
 
@@ -66,7 +68,7 @@ def _extras() -> list[tuple[str, str]]:
 
 
 def _needed(extra: str) -> list[str]:
-    """The packages that nungil itself asks for, or one of its extras."""
+    """The packages that nungil requires, or one of its extras."""
     names = []
     for requirement in metadata.requires("nungil") or []:
         package, _, condition = requirement.partition(";")

@@ -1,4 +1,4 @@
-"""What `nungil look` shows beside a map, its honesty, and in place of one: lenses, changed rows, edited texts."""
+"""What `nungil look` shows beside a map (honesty) or instead of one: lenses, changed rows, edited texts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,17 +28,19 @@ Honesty = Annotated[
     Literal["short", "full", "none"] | None,
     typer.Option(
         "--honesty",
-        help="Three figures and a verdict (the default where they take a second or so), every figure, or none.",
+        help="Three figures and a verdict (default, if they take about a second), every figure, or none.",
         rich_help_panel=TRUST,
     ),
 ]
 OtherMap = Annotated[
     bool,
     typer.Option(
-        "--other-map", help="Of a classifier: the most different map with the same answer.", rich_help_panel=TRUST
+        "--other-map", help="For classifiers: the most different map with the same answer.", rich_help_panel=TRUST
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of whatever is drawn.", rich_help_panel=TRUST)]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", help="Seed of random changes and permutations.", rich_help_panel=TRUST)
+]
 
 
 class Chosen(NamedTuple):
@@ -53,7 +55,7 @@ class Chosen(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A picture, what is said below it, and all of it as plain values."""
+    """A picture, the lines below it, and everything as plain values."""
 
     picture: "Picture"
     lines: tuple[str, ...]
@@ -61,7 +63,7 @@ class Shown(NamedTuple):
 
 
 class Instead(NamedTuple):
-    """What was asked for in place of the map of attention."""
+    """What is to be shown instead of the map of attention."""
 
     asked: Asked = Asked()
     lens: str | None = None
@@ -69,7 +71,7 @@ class Instead(NamedTuple):
     everywhere: bool = False
 
     def check(self, chosen: Chosen, only_of_maps: Sequence[str] = ()) -> None:
-        """One question at a time; `only_of_maps` are options that were given and choose among maps of attention."""
+        """Refuse more than one question; `only_of_maps` are the given options that choose among maps of attention."""
         changes, edits = self.asked.changes(chosen.seed), self.asked.edits()
         given = {
             "--lens": self.lens is not None and not edits,  # a difference may be of any lens
@@ -92,7 +94,7 @@ class Instead(NamedTuple):
 
 
 def shown_instead(model: "Translator | Classifier", chosen: Chosen, instead: Instead) -> Shown | None:
-    """What was asked for in place of the map of attention; None if nothing was."""
+    """What is shown instead of the map of attention; None for the map itself."""
     if instead.asked.changes(chosen.seed):
         return _intervention(model, chosen, instead)
     if instead.asked.edits():
@@ -137,12 +139,12 @@ def _other_map(model: "Translator | Classifier", chosen: Chosen) -> Shown:
 
 
 def _words(picture: "Picture", chosen: Chosen) -> "Picture":
-    """Whole words where they are wanted; the numbers of JSON stay those of the model's tokens."""
+    """The picture with tokens merged to words, if wanted; JSON keeps the model's tokens."""
     return picture.joined() if chosen.words else picture
 
 
 def strip_wanted(chosen: Chosen, honesty: str | None) -> "Wanted | bool":
-    """The strip of the chosen map: where it was asked for, or where it costs next to nothing."""
+    """Which honesty strip to measure: the one asked for, or one that is quick."""
     from nungil.inspection.measuring import PERMUTATIONS, Wanted
 
     if honesty == "none":

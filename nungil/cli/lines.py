@@ -1,4 +1,4 @@
-"""Lines in, lines out: to standard output, or into a file that a stopped command goes on with."""
+"""Lines in, lines out: to standard output, or to a file that the same command can resume after a stop."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ Answer = Callable[[list[str], int], list[str]]  # lines and the number of the fi
 
 
 def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer: Answer) -> None:
-    """Answer every line. `sign` is all that decides the answers: only what has the same sign is gone on with."""
+    """Answer every line. `sign` is all that determines the answers: only a file with the same sign is resumed."""
     if out is None:
         with _progress(texts, 0, bar=not sys.stdout.isatty()) as (advance, total):
             number = 1
@@ -43,7 +43,7 @@ def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer
 
 
 def model_sign(folder: Path) -> str:
-    """What tells one model from another: the SHA-256 of its weights and of its settings. One that is none has none."""
+    """Identifies a model: a hash of its weights and settings. Files that do not exist are left out."""
     found = hashlib.sha256()
     for name in ("model.safetensors", "config.json"):
         with suppress(OSError), (folder / name).open("rb") as file:
@@ -52,10 +52,10 @@ def model_sign(folder: Path) -> str:
 
 
 class Unfinished:
-    """An output on its way: OUT.part has the answers, OUT.part.json how many lines of input they are of.
+    """An unfinished output: OUT.part has the answers, OUT.part.json the number of input lines they answer.
 
-    Answers are on the disk before they are counted, and what was not counted is cut off: nothing is lost or doubled.
-    OUT.part must be there, and be locked.
+    Answers are synced to disk before they are counted, and uncounted ones are truncated: none is lost or repeated.
+    OUT.part must exist and be locked.
     """
 
     def __init__(self, out: Path, sign: Mapping[str, Any]) -> None:
@@ -65,7 +65,7 @@ class Unfinished:
         if self.part.stat().st_size:
             self._go_on()
         else:
-            self._count(0, 0)  # before the first answers: what a full disk or a signal leaves of them is known as ours
+            self._count(0, 0)  # before any answers, so that even a file cut off by a full disk can be resumed
 
     def _go_on(self) -> None:
         try:
@@ -76,18 +76,18 @@ class Unfinished:
             same = False
         if not same:
             raise UsageError(
-                f"{self.part}: left by another command: on other input, with another model or other options; "
+                f"{self.part}: left by another command, with other input, another model or other options; "
                 "delete it, or choose another --out"
             )
         if not self.sign["files"]:
-            say("Beginning anew: what comes through standard input may be something else each time.")
+            say("Starting over: standard input may be different each time.")
             return
         self.lines, self.bytes = lines, size
         if lines:
-            say(f"Going on after line {self.lines:,}.")
+            say(f"Continuing after line {self.lines:,}.")
 
     def add(self, answers: Sequence[str], lines: int) -> None:
-        """The answers to so many more lines."""
+        """Append the answers to `lines` more lines."""
         self._refuse_another()
         content = "".join(f"{answer}\n" for answer in answers).encode()
         try:
@@ -110,43 +110,43 @@ class Unfinished:
         os.fsync(file.fileno())
 
     def _refuse_another(self) -> None:
-        """A file that was put in the place of this one lacks what was answered before."""
+        """Refuse a file that has replaced this one: it lacks the earlier answers."""
         if not self.part.exists() or self.part.stat().st_ino != self._inode:
-            raise ResourceError(f"{self.part}: was deleted or replaced while it was being written; begin anew")
+            raise ResourceError(f"{self.part}: was deleted or replaced while it was being written; start over")
 
     def finish(self) -> None:
-        """Everything is answered: give it its name."""
+        """Rename the complete file to its final name."""
         self._refuse_another()
         if self.out.exists():
             raise UsageError(
-                f"{self.out}: was made by somebody else meanwhile, and nothing is written over; "
+                f"{self.out}: was created by another process meanwhile, and is not overwritten; "
                 f"all answers are in {self.part}"
             )
         self.part.replace(self.out)
         self.state.unlink(missing_ok=True)
 
     def stopped(self, number: signal.Signals) -> StoppedError:
-        """What to say when a signal has come."""
+        """The error for a signal."""
         if not self.lines:
             return StoppedError("stopped before the first answers were written", number)
         if not self.sign["files"]:
             return StoppedError(f"stopped after line {self.lines:,}; its answers are in {self.part}", number)
-        return StoppedError(f"stopped after line {self.lines:,}; the same command goes on with it", number)
+        return StoppedError(f"stopped after line {self.lines:,}; the same command continues there", number)
 
 
 def part_of(out: Path) -> Path:
-    """Where answers are until all are there."""
+    """The file of answers until all are there."""
     return out.with_name(f"{out.name}.part")
 
 
 def state_of(out: Path) -> Path:
-    """How many lines of input they are of."""
+    """The file that counts the input lines answered."""
     return out.with_name(f"{out.name}.part.json")
 
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """OUT.part, for this command alone. Nothing is left where nothing was done."""
+    """Create and lock OUT.part; remove it if it stays empty."""
     _refuse_to_write_over(out)
     part = part_of(out)
     try:
@@ -166,12 +166,12 @@ def _locked(out: Path) -> Iterator[None]:
 
 def _refuse_to_write_over(out: Path) -> None:
     if out.exists():
-        raise UsageError(f"{out}: there is something already, and nothing is written over; choose another --out")
+        raise UsageError(f"{out}: exists already, and is not overwritten; choose another --out")
 
 
 @contextmanager
 def _stoppable(unfinished: Unfinished) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the command at once: what is not counted is answered again."""
+    """Ctrl-C and SIGTERM stop the command at once; uncounted lines are answered again later."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         del frame
@@ -190,7 +190,7 @@ def _stoppable(unfinished: Unfinished) -> Iterator[None]:
 
 
 def _look_of(path: Path) -> tuple[int, int]:
-    """Size and time of a file; reading it will say what is wrong if there is none."""
+    """Size and time of a file; a missing one is reported when it is read."""
     try:
         found = path.stat()
     except OSError:
@@ -208,9 +208,9 @@ def _after(chunks: Iterator[list[str]], skipped: int) -> Iterator[list[str]]:
 
 @contextmanager
 def _progress(texts: Texts, done: int, *, bar: bool = True) -> Iterator[tuple[Callable[[int], None], int | None]]:
-    """A bar with the time left, if somebody sits there and the input is a file whose lines can be counted.
+    """A progress bar, if standard error is a terminal and the input is files, whose lines can be counted.
 
-    How to move it on, and how many lines there are where it is watched.
+    Yields a function that advances it, and the number of lines if there is a bar.
     """
     if not bar or not texts.files or not sys.stderr.isatty():
         yield lambda lines: None, None  # noqa: ARG005
@@ -220,7 +220,7 @@ def _progress(texts: Texts, done: int, *, bar: bool = True) -> Iterator[tuple[Ca
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     total, console = texts.count(), Console(stderr=True)
-    # rich would print on the console whatever is written to standard output; talk it may, it stands above the bar then
+    # rich may redirect standard error, to print it above the bar, but not standard output
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as shown:
         task = shown.add_task("lines", total=total, completed=done)
         yield lambda lines: shown.advance(task, lines), total

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nungil.inspection.record import AttentionRecord
     from nungil.pipeline import Classifier, Translator
 
-READABLE = 20_000  # numbers that JSON is laid out for people for; more are for programs
+READABLE = 20_000  # weights up to which JSON is formatted for people
 HELP = """Show where a model looks: each row is a word it writes, each column a word it reads.
 
 \b
@@ -77,7 +77,7 @@ def look(
     limit: b.Limit = b.SENTENCES,
     also: b.Also = None,
 ) -> None:
-    """All options, sorted into what they are for; `HELP` is what a user reads."""
+    """Sort the options by purpose; `HELP` is the help text."""
     out = Out({".html": html, ".csv": csv, ".svg": svg, ".png": png, ".pdf": pdf}, atlas, as_json, yes)
     b.check_options(badge, text, typed_options(context))
     out.check_names()
@@ -91,7 +91,7 @@ def look(
 
 
 class Out(NamedTuple):
-    """Where to: files by their ending, an atlas, JSON; without any of them, the terminal."""
+    """Where output goes: files by ending, an atlas, JSON; else the terminal."""
 
     files: dict[str, Path | None]
     atlas: Path | None
@@ -100,16 +100,16 @@ class Out(NamedTuple):
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the terminal is not asked for."""
+        """Whether nothing is drawn in the terminal."""
         return self.as_json or self.atlas is not None or any(self.files.values())
 
     @property
     def shows_maps(self) -> bool:
-        """Whether something is written that has a place for what is said beside a map."""
+        """Whether something is written that has room for honesty beside a map."""
         return self.as_json or any(path for ending, path in self.files.items() if ending != ".csv")
 
     def check_names(self) -> None:
-        """Before anything is loaded."""
+        """Refuse wrong endings, before anything is loaded."""
         from nungil.cli.look_files import check_name
         from nungil.inspection.saving import DRAWN
 
@@ -121,7 +121,7 @@ class Out(NamedTuple):
 
 
 class More(NamedTuple):
-    """What else was chosen or asked for of attention itself."""
+    """Further choices about the map of attention."""
 
     kind: str | None
     reading: Literal["output", "input"]
@@ -132,7 +132,7 @@ class More(NamedTuple):
 
     @property
     def only_of_maps(self) -> list[str]:
-        """The options that were given and are of maps of attention only."""
+        """The given options that apply only to maps of attention."""
         given = {
             "--kind": self.kind is not None,
             "--reading": self.reading != "output",
@@ -166,7 +166,7 @@ def _look(folder: Path, chosen: i.Chosen | None, more: More, instead: i.Instead,
 
 
 def _show_instead(shown: i.Shown, out: Out) -> None:
-    """A lens, changed rows or a difference: files have the picture, and what is said goes below it."""
+    """A lens, changed rows or a difference: a picture with lines below it."""
     from nungil.cli.look_files import export
 
     if out.atlas is not None:
@@ -190,7 +190,7 @@ def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: Mo
         raise UsageError("--beam: nothing was searched for here; it is for a translation of the model's own")
     record = record.read_as(more.reading) if more.reading != "output" else record
     record = record.merged() if chosen.words else record
-    picture = record.picture(more.kind, chosen.layer, chosen.head)  # what is not there is refused, whatever is written
+    picture = record.picture(more.kind, chosen.layer, chosen.head)  # refuses a missing map, whatever is written
     strip = record.strip_of(more.kind, chosen.layer, chosen.head)
     if strip is not None and more.honesty == "full":
         picture = replace(picture, notes=(*picture.notes, *strip.rest()))
@@ -202,12 +202,12 @@ def _show_attention(model: "Translator | Classifier", chosen: i.Chosen, more: Mo
         _write_json(record, out.yes)
     elif not out.elsewhere:
         _draw(picture)
-    if not out.as_json:  # which has them
+    if not out.as_json:  # which contains these
         _tell_search(record, more, below=not out.elsewhere)
 
 
 def _wanted(chosen: i.Chosen, more: More, out: Out) -> "Wanted | bool":
-    """Whatever shows a map has its strip; only attention between what is written and what is read has one."""
+    """Which honesty to measure: wherever a map is shown, but only for cross-attention and pooling."""
     if more.kind not in (None, "cross", "pooling"):
         if more.honesty in ("short", "full"):
             raise UsageError(
@@ -219,14 +219,14 @@ def _wanted(chosen: i.Chosen, more: More, out: Out) -> "Wanted | bool":
 
 
 def _labels(model: "Translator | Classifier", chosen: i.Chosen) -> "Mapping[str, float] | None":
-    """What a classifier says of each label; a page has no model at hand to ask."""
+    """A classifier's probabilities, for the page, which has no model to ask."""
     from nungil.pipeline import Classifier
 
     return model.classify(chosen.text)[0].probabilities if isinstance(model, Classifier) else None
 
 
 def _export(record: "AttentionRecord", picture: "Picture", kind: str | None, out: Out) -> None:
-    """Drawings have the chosen map, the other files everything; the page was written before."""
+    """Write drawings of the chosen map, and other files with everything; the page is written before."""
     from nungil.cli.look_files import export
     from nungil.inspection.saving import DRAWN
 
@@ -247,7 +247,7 @@ def _record(model: "Translator | Classifier", chosen: i.Chosen, honesty: "Wanted
     else:
         record = model.look(chosen.text, honesty=honesty)
     if honesty is not False and not record.honesty:
-        say("How far to trust this map would take a while to measure: --honesty short, or full")
+        say("Measuring how far to trust this map takes a while; ask for it with --honesty short, or full")
     return record
 
 
@@ -258,7 +258,7 @@ def _draw(picture: "Picture") -> None:
 
 
 def _show(draw: "Callable[[Console], None]", below: bool = False) -> None:
-    """What a console draws, as data; with an empty line before it where it stands below something."""
+    """Print what a console draws to standard output; `below` puts an empty line before it."""
     console = page()
     with console.capture() as drawn:
         draw(console)

@@ -1,4 +1,4 @@
-"""Files that `nungil look` writes; large ones only when they are wanted."""
+"""Files that `nungil look` writes; large ones only after a question."""
 
 import sys
 from pathlib import Path
@@ -20,13 +20,13 @@ LARGE = 20_000_000  # bytes; more is asked about
 
 
 def check_name(path: Path, endings: tuple[str, ...], option: str) -> None:
-    """A name that says what is in the file."""
+    """Refuse a file name with another ending."""
     if path.suffix.lower() not in endings:
         raise UsageError(f"{option} {path}: the name should end in {' or '.join(endings)}")
 
 
 def ask_first(what: "AttentionRecord | Picture | Drawing", name: str, ending: str, yes: bool) -> None:
-    """Nobody wants a file of hundreds of megabytes unawares."""
+    """Ask before writing a large file."""
     from nungil.inspection.saving import size_of
 
     size = size_of(what, ending)
@@ -34,9 +34,7 @@ def ask_first(what: "AttentionRecord | Picture | Drawing", name: str, ending: st
         return
     about = f"{name} would have about {size / 1e6:,.0f} MB"
     if not sys.stdin.isatty():
-        raise UsageError(
-            f"{about}, more than {LARGE / 1e6:.0f}; if that is wanted, add --yes; --png draws one head in less"
-        )
+        raise UsageError(f"{about}, more than {LARGE / 1e6:.0f}; add --yes to write it, or draw one head with --png")
     if not typer.confirm(f"{about}. Write it?", err=True):
         raise StoppedError(f"{name} was not written")
 

@@ -16,13 +16,14 @@ KindName = Annotated[
     str | None, typer.Option(metavar="KIND", help="cross, self, masked or pooling; by default the main one.")
 ]
 ReadingName = Annotated[
-    Literal["output", "input"], typer.Option(help="A row is of the word being written, or of the word just put in.")
+    Literal["output", "input"],
+    typer.Option(help="Whether a row belongs to the word being written, or to the one just put in."),
 ]
-Words = Annotated[bool, typer.Option("--words", help="Whole words instead of pieces.")]
+Words = Annotated[bool, typer.Option("--words", help="Show whole words instead of pieces.")]
 Candidates = Annotated[bool, typer.Option("--candidates", help="Show what else could have been written.")]
-Beam = Annotated[bool, typer.Option("--beam", help="Show the search, with what it let go of.")]
+Beam = Annotated[bool, typer.Option("--beam", help="Show the beam search, with what it pruned.")]
 Word = Annotated[str | None, typer.Option(metavar="WORD", help="Show the nearest words by embedding; needs no text.")]
-Page = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all as a page of one file.")]
+Page = Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything as a page in one HTML file.")]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the chosen map as SVG.")]
 Png = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the chosen map as PNG.")]
 Pdf = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the chosen map as PDF.")]

@@ -40,26 +40,26 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # boxes around the help take longer to import than the help may take in all
+    rich_markup_mode=None,  # rich's help boxes take too long to import
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo", short_help="From nothing to a translator, and where it looks: two minutes.")(demo.demo)
+app.command("demo", short_help="Make a translator and its attention maps, in two minutes.")(demo.demo)
 app.command("train", short_help="Train a translator or a classifier on your own text.")(train.train)
-app.command("resume", short_help="Go on with a run that was stopped, exactly where it stopped.")(resume.resume)
+app.command("resume", short_help="Continue a stopped run exactly where it stopped.")(resume.resume)
 app.command("translate", short_help="Translate text, line by line.")(translate.translate)
 app.command("classify", short_help="Classify text, line by line.")(classify.classify)
-app.command("score", short_help="How good a model is, and which of two is better.")(score.score)
-app.command("align", short_help="Print which words belong together; alignment error rate.")(align.align)
+app.command("score", short_help="Score a model, or compare two.")(score.score)
+app.command("align", short_help="Print word links, or the alignment error rate.")(align.align)
 app.command(
     "look", cls=Sectioned, help=look.HELP, short_help="Show where a model looks: heat maps, lenses, interventions."
 )(look.look)
 app.command("explain", short_help="Print every number of one attention step, checked.")(explain.explain)
-app.command("serve", short_help="A page to look through, and an interface for programs.")(serve.serve)
-app.command("study", short_help="Measure what is said about attention, with a report.")(study.study)
+app.command("serve", short_help="Serve models: a web page, and an HTTP API.")(serve.serve)
+app.command("study", short_help="Test claims about attention, with a report.")(study.study)
 app.command("export", short_help="Write a Transformer as a folder for CTranslate2.")(export.export)
-app.command("check", short_help="What is wrong with a corpus, a recipe or a model folder.")(check.check)
+app.command("check", short_help="Find what is wrong with a corpus, a recipe or a model.")(check.check)
 app.add_typer(data.app, name="data", short_help="Make the embedded corpus as files.")
-app.command("info", short_help="Versions and machine, or a model's card, for a bug report.")(info.info)
+app.command("info", short_help="Print versions and machine for a bug report, or a model's card.")(info.info)
 
 
 def _print_version(asked: bool) -> None:
@@ -75,11 +75,11 @@ def _options(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")] = False,
 ) -> None:
-    del version, debug  # the callback has printed the one, `main` has taken the other
+    del version, debug  # --version is handled by its callback, --debug by `_run`
 
 
 def main() -> None:
-    """Run a command. What a user can cause ends in one line and an exit code; a traceback needs --debug."""
+    """Run a command. Errors end in one line and an exit code; --debug shows the traceback."""
     _open_what_is_closed()
     with guarded_talk():
         _run()
@@ -91,7 +91,7 @@ def _run() -> None:
     try:
         with guarded_output():
             app()
-    except (LostError, ProcessError) as error:  # another process has said what is the matter
+    except (LostError, ProcessError) as error:  # the other process has printed the error
         if debug:
             raise
         sys.exit(error.exit_code)
@@ -102,21 +102,21 @@ def _run() -> None:
     except KeyboardInterrupt:
         _end("nungil: stopped", STOPPED)
     except SystemExit as end:
-        if end.code == STOPPED:  # typer has made it of a KeyboardInterrupt, and said nothing
+        if end.code == STOPPED:  # typer turns KeyboardInterrupt into this exit code, silently
             _end("nungil: stopped", STOPPED)
         raise
     except Exception as error:
         if debug:
             raise
         _end(
-            f"nungil: this is a bug of ours: {type(error).__name__}: {error}\n"
+            f"nungil: this is a bug in nungil: {type(error).__name__}: {error}\n"
             "Run the command again with --debug for the traceback, and report it with what `nungil info` prints.",
             1,
         )
 
 
 def _open_what_is_closed() -> None:
-    """Where a command is started without standard input or errors, as some daemons do: nothing is read or told then."""
+    """Replace a closed standard input or standard error, as some daemons leave them, by /dev/null."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
     if sys.stderr is None:

@@ -9,15 +9,15 @@ from nungil.errors import UsageError, as_typed
 
 Others = Annotated[
     list[Path] | None,
-    typer.Option("--with", metavar="DIR", help="Another model, to translate together with; may be repeated."),
+    typer.Option("--with", metavar="DIR", help="Another model, for an ensemble; may be repeated."),
 ]
 Compute = Annotated[
-    str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 and others that it has.")
+    str | None, typer.Option(metavar="TYPE", help="With ctranslate2: float32, int8 or another of its types.")
 ]
 Split = Annotated[bool, typer.Option(help="Translate a line sentence by sentence.")]
 Folder = Annotated[
     str | None,
-    typer.Option("--data", metavar="DIR", help="Folder that the files of a recipe lie in; here by default."),
+    typer.Option("--data", metavar="DIR", help="Folder of the files that a recipe names; by default this one."),
 ]
 Valid = Annotated[list[str] | None, typer.Option(metavar="FILE", help="The validation set; may be repeated.")]
 Test = Annotated[list[str] | None, typer.Option(metavar="FILE", help="The test set; may be repeated.")]
@@ -26,19 +26,21 @@ Columns = Annotated[
 ]
 From = Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")]
 To = Annotated[str | None, typer.Option("--to", metavar="ko", help="Language of the target.")]
-TaskName = Annotated[Literal["translate", "classify"] | None, typer.Option(help="What the data is for.")]
+TaskName = Annotated[
+    Literal["translate", "classify"] | None, typer.Option(help="The task; by default told by the data.")
+]
 FormatName = Annotated[
     Literal["aligned", "tsv", "csv", "jsonl", "fasttext", "folder", "tmx", "xliff", "po"] | None,
-    typer.Option("--format", help="The format; told from name and content by default."),
+    typer.Option("--format", help="The format; by default told by name and content."),
 ]
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of the files, such as cp949 or utf-16; utf-8 by default.")
 ]
-Header = Annotated[bool | None, typer.Option(help="Whether the first row of a table holds names.")]
+Header = Annotated[bool | None, typer.Option(help="Whether the first row of a table holds column names.")]
 
 
 class DataOptions(NamedTuple):
-    """What a user said of the data, under the names of a recipe's `data` section. What was not said is None."""
+    """The options about data, named as in a recipe's `data` section; None if not given."""
 
     folder: str | None
     valid: list[str] | None
@@ -52,12 +54,12 @@ class DataOptions(NamedTuple):
     header: bool | None
 
     def settings(self) -> dict[str, Any]:
-        """What was said, as a recipe would say it."""
+        """The options given, as in a recipe."""
         said = {**self._asdict(), "columns": two_columns(self.columns) or None}
         return {name: value for name, value in said.items() if value is not None}
 
     def words(self) -> str:
-        """What was said, as it is typed."""
+        """The options given, as typed on a command line."""
         flags = {"folder": "data", "source": "from", "target": "to"}
         words = []
         for name, value in self._asdict().items():

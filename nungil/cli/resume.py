@@ -1,4 +1,4 @@
-"""`nungil resume`: go on exactly where a run stopped."""
+"""`nungil resume`: continue a run exactly where it stopped."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,7 @@ from nungil.cli.train import say_what_is_next
 
 
 def resume(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run that was stopped.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a stopped run.")],
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Processes from now on; needs --accept-changes.")
     ] = None,
@@ -18,12 +18,12 @@ def resume(
         bool,
         typer.Option(
             "--accept-changes",
-            help="Go on even if the data, settings of training or the number of processes are others.",
+            help="Continue even if data, training settings or the number of processes have changed.",
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Go on with a run that was stopped, from its newest checkpoint. The result is the same as if it had not been.
+    """Continue a stopped run from its newest checkpoint. The result is the same as without the stop.
 
     \b
     nungil resume runs/mine

@@ -16,27 +16,29 @@ if TYPE_CHECKING:
 
 Data = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILE", help="The test set; may be repeated. By default what the run has kept."),
+    typer.Option(metavar="FILE", help="The test set; may be repeated. By default the one that the run kept."),
 ]
 Against = Annotated[
     Path | None, typer.Option(metavar="DIR|FILE", help="The other system: a model folder, or its answers.")
 ]
 Hypotheses = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Translations or labels, a line each; no model is needed.")
+    Path | None, typer.Option(metavar="FILE", help="Translations or labels, one per line; needs no model.")
 ]
 Train = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILE", help="Where the nearest sentence is sought; by default in what the run has kept."),
+    typer.Option(
+        metavar="FILE", help="Where to look for nearest sentences; by default in the training set of the run."
+    ),
 ]
 Links = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Word links from sources to references, to tell places by.")
+    Path | None, typer.Option(metavar="FILE", help="Word links from sources to references, to score words by position.")
 ]
 Columns = Annotated[
     str | None, typer.Option(metavar="A,B", help="Source,target or text,label of --data: names, or numbers from 1.")
 ]
 Tokenize = Annotated[
     Literal["13a", "intl", "zh", "char", "none", "ko-mecab", "ja-mecab"] | None,
-    typer.Option(help="How BLEU cuts words; by default by the target language."),
+    typer.Option(help="BLEU's tokenizer; by default that of the target language."),
 ]
 Task = Annotated[
     Literal["translate", "classify"] | None, typer.Option(help="Whether answers are translations or labels.")
@@ -44,7 +46,7 @@ Task = Annotated[
 
 Engine = Annotated[
     Literal["nungil", "ctranslate2"],
-    typer.Option(help="Who searches for DIR; for --against it is nungil, so that a model can be compared with itself."),
+    typer.Option(help="What searches for DIR; --against always uses nungil, so a model can be compared with itself."),
 ]
 
 
@@ -54,8 +56,8 @@ def score(
     data: Data = None,
     against: Against = None,
     hypotheses: Hypotheses = None,
-    references: Annotated[Path | None, typer.Option(metavar="FILE", help="What is right, a line each.")] = None,
-    sources: Annotated[Path | None, typer.Option(metavar="FILE", help="What was asked, a line each.")] = None,
+    references: Annotated[Path | None, typer.Option(metavar="FILE", help="The references, one per line.")] = None,
+    sources: Annotated[Path | None, typer.Option(metavar="FILE", help="The sources, one per line.")] = None,
     train: Train = None,
     links: Links = None,
     source: Annotated[str | None, typer.Option("--from", metavar="en", help="Language of the source.")] = None,
@@ -63,20 +65,20 @@ def score(
     columns: Columns = None,
     task: Task = None,
     encoding: Annotated[str, typer.Option(help="The encoding of the files, such as cp949 or utf-16.")] = "utf-8",
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Take capitals for small letters.")] = False,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False,
     tokenize: Tokenize = None,
-    ter: Annotated[bool, typer.Option(help="Count TER, which takes long on long texts.")] = True,
+    ter: Annotated[bool, typer.Option(help="Compute TER, which is slow for long texts.")] = True,
     nearest: Annotated[bool, typer.Option(help="Score the nearest training sentence too.")] = True,
-    beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
-    length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
+    beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Beam size, by default 5; 1 is greedy.")] = None,
+    length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; default 1.")] = None,
     split: Split = True,
     engine: Engine = "nungil",
     compute: Compute = None,
-    samples: Annotated[int, typer.Option(metavar="N", min=100, help="Resamples that intervals come from.")] = 1_000,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Of the resamples.")] = 1,
+    samples: Annotated[int, typer.Option(metavar="N", min=100, help="Resamples for the intervals.")] = 1_000,
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of the resamples.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
 ) -> None:
-    """Score a model, or answers in a file, with intervals; compare two systems, and say it in a sentence.
+    """Score a model, or answers in a file, with confidence intervals; or compare two systems.
 
     \b
     nungil score runs/mine
@@ -121,7 +123,7 @@ def _next(request: "ScoreRequest") -> str:
 
 
 def _one_of(folder: Path | None, hypotheses: Path | None) -> Path:
-    """The system to score, which is a model or a file, but not both."""
+    """The system to score: a model or a file, but not both."""
     if folder is not None and hypotheses is not None:
         raise UsageError(f"{folder} and --hypotheses {hypotheses} are two systems; compare them with --against")
     if hypotheses is not None:

@@ -1,4 +1,4 @@
-"""`nungil serve`: models behind an address, with a page to look through."""
+"""`nungil serve`: models behind an HTTP API, with a web page."""
 
 import ipaddress
 from pathlib import Path
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 def serve(
     folders: Annotated[list[str], typer.Argument(metavar="DIR", help="Model folders; name=DIR gives one a name.")],
     port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8080,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Any but this machine's own needs keys.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="One that others can reach needs keys.")] = "127.0.0.1",
     key_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A key on each line; only who has one may ask.")
+        Path | None, typer.Option(metavar="FILE", help="A key per line; every request then needs one.")
     ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Let anybody ask who can reach the address.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Serve without keys on an address that others can reach.")
+    ] = False,
     name: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A name that clients call this machine by; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="A host name of this machine; may be repeated.")
     ] = None,
     deadline: Annotated[
-        float, typer.Option(min=0.1, max=3_600, metavar="S", help="Seconds within which a request is answered.")
+        float, typer.Option(min=0.1, max=3_600, metavar="S", help="Seconds within which a request must be answered.")
     ] = 30.0,
     queue_tokens: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Source tokens that may wait; then clients are turned away.")
+        int, typer.Option(min=1, metavar="N", help="Source tokens that may wait; further requests are refused.")
     ] = 50_000,
-    batch_tokens: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Source tokens that are computed together.")
-    ] = 2_048,
+    batch_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Source tokens of a batch.")] = 2_048,
 ) -> None:
-    """Serve models: a page to look through, and an interface for programs.
+    """Serve models: a web page, and an HTTP API.
 
     \b
     nungil serve runs/demo
@@ -58,11 +58,11 @@ def serve(
         say(_next(address, keys))
 
     answered = run(books_of(folders), Desk(limits, keys), Address(host, port, tuple(name or ())), ready)
-    say("Stopped; every request that was taken has been answered." if answered else "Stopped; some had no answer yet.")
+    say("Stopped; all accepted requests were answered." if answered else "Stopped; some requests were not answered.")
 
 
 def library() -> None:
-    """What serving needs, where it is installed."""
+    """Check that the packages for serving are installed."""
     try:
         import fastapi  # noqa: F401
         import prometheus_client  # noqa: F401
@@ -73,7 +73,7 @@ def library() -> None:
 
 
 def _refuse_open(host: str, key_file: Path | None, insecure: bool) -> None:
-    """An address that others can reach is not opened by mistake."""
+    """Refuse to open an address that others can reach, unless keys or --insecure were given."""
     if key_file is not None or insecure or host == "localhost":
         return
     try:
@@ -92,5 +92,5 @@ def _next(address: "Address", keys: "Keys") -> str:
     return (
         f"Next: open {address.url} in a browser\n"
         f"      curl {key}{address.url}/v1/models\n"
-        "Ctrl-C, or SIGTERM, ends it once all who wait have their answers."
+        "Ctrl-C, or SIGTERM, stops it when all waiting requests are answered."
     )

@@ -1,4 +1,4 @@
-"""`nungil study`: what is said about attention, measured."""
+"""`nungil study`: claims about attention, tested."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A study, or all; without one, a list.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Three seeds and small: meant for three minutes.")] = False,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be run, and how long it takes.")] = False,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A study, or all; without one, list them.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with three seeds: takes about three minutes.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only print what would be run, and how long it takes.")] = False,
     data: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="Your own data in place of snow; may be repeated.")
     ] = None,
@@ -23,12 +23,12 @@ def study(
         Path | None, typer.Option(metavar="DIR", help="The study's folder; by default runs/studies/NAME.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(metavar="N", min=2, max=100, help="Seeds of each arm: 5; quick 3.")
+        int | None, typer.Option(metavar="N", min=2, max=100, help="Seeds of each arm; by default 5, quick 3.")
     ] = None,
 ) -> None:
-    """Measure one claim about attention: runs with several seeds, and a report that opens with the answer.
+    """Test a claim about attention: runs with several seeds, and a report that begins with the answer.
 
-    A study that was stopped goes on with the same command.
+    The same command continues a study that was stopped.
 
     \b
     nungil study

@@ -1,4 +1,4 @@
-"""stdout is data, stderr is talk."""
+"""Data goes to standard output, everything else to standard error."""
 
 import io
 import json
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 JSON_WIDTH = 110
-PIPED_WIDTH = 160  # columns of a page that goes to a file or a pipe, where nobody can widen a window
-TYPED = 60  # characters that somebody may type again
+PIPED_WIDTH = 160  # columns where standard output is not a terminal
+TYPED = 60  # characters; a longer text is not repeated in a suggested command
 
 
 class Guarded(io.TextIOWrapper):
-    """A stream that says what happens where nothing more can be written, whoever prints: rich and typer too."""
+    """A stream that handles failed writes itself, also those of rich and typer."""
 
     def write(self, text: str) -> int:
         """Into the buffer, and out of it where that is full."""
@@ -36,11 +36,11 @@ class Guarded(io.TextIOWrapper):
 
     @abstractmethod
     def _ending(self) -> AbstractContextManager[None]:
-        """What is done around every attempt to write."""
+        """Surrounds every attempt to write."""
 
 
 class Output(Guarded):
-    """Standard output: without it a command ends. A reader that has had enough, `head` perhaps, is no error."""
+    """Standard output: if it fails, the command ends. A closed pipe, as by `head`, is not an error."""
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
@@ -55,13 +55,13 @@ class Output(Guarded):
 
 
 class Talk(Guarded):
-    """Standard error: where nobody hears it any more, on a full disk or a terminal that has gone, work goes on.
+    """Standard error: if it fails, on a full disk or a closed terminal, the command goes on without it.
 
-    A pipe whose reader is late takes what it can, and the rest when it has room again.
+    If a non-blocking pipe is full, the rest is written when it has room again.
     """
 
     def end(self) -> None:
-        """What nobody has taken by now is thrown away."""
+        """Write what is left; discard what cannot be written."""
         try:
             io.TextIOWrapper.flush(self)
         except OSError:
@@ -85,7 +85,7 @@ def _throw_the_rest_away(stream: io.TextIOWrapper) -> None:
 
 @contextmanager
 def guarded_talk() -> Iterator[None]:
-    """Standard error is a `Talk` in here."""
+    """Within it, standard error is a `Talk`."""
     plain = sys.stderr
     if not isinstance(plain, io.TextIOWrapper):
         yield
@@ -101,23 +101,23 @@ def guarded_talk() -> Iterator[None]:
 
 @contextmanager
 def guarded_output() -> Iterator[None]:
-    """Standard output is an `Output` in here; a command that could print nothing is refused before it does anything."""
+    """Within it, standard output is an `Output`; a closed one is refused before the command does anything."""
     plain = sys.stdout
     if plain is None:
         raise ResourceError("standard output is closed; nothing could be printed: send it to a file or to /dev/null")
     if not isinstance(plain, io.TextIOWrapper):
         yield
         return
-    # with PYTHONUNBUFFERED there is no buffer, and the rest of what is written only in part would be lost in silence
+    # with PYTHONUNBUFFERED there is no buffer, and the rest of a partial write would be lost silently
     below = io.BufferedWriter(plain.buffer) if isinstance(plain.buffer, io.RawIOBase) else plain.buffer
-    # a terminal without Hangul shows its code points rather than nothing
+    # an encoding without Hangul shows escapes instead of failing
     guarded = Output(below, plain.encoding, "backslashreplace", line_buffering=plain.line_buffering)
     sys.stdout = guarded
     try:
         yield
     finally:
         sys.stdout = plain
-        guarded.detach()  # writes what is left; what is below is not closed with it
+        guarded.detach()  # flushes, but does not close the stream below
         if isinstance(below, io.BufferedWriter) and below is not plain.buffer:
             below.detach()
 
@@ -133,19 +133,21 @@ def say(text: str) -> None:
 
 
 def suggest_looking(folder: Path, texts: Sequence[str], otherwise: str) -> None:
-    """What to do next: look at the first of these texts, or at another where that is too long to be typed."""
+    """Suggest `nungil look` with the first of these texts, or with `otherwise` if it is long."""
     if texts:
         text = texts[0] if len(texts[0]) < TYPED else otherwise
         say(f"Next: nungil look {as_typed(folder)} {as_typed(text)}")
 
 
 def has_the_last_word() -> bool:
-    """Whether this is the process that a user started, or the first of those that torchrun did."""
-    return os.environ.get("RANK", "0") == "0" and "NUNGIL_LIFELINE" not in os.environ
+    """Whether this process was started by the user, or is the first of those that torchrun started."""
+    from nungil.runs.launch import LIFELINE
+
+    return os.environ.get("RANK", "0") == "0" and LIFELINE not in os.environ
 
 
 def readable_json(value: Any, indent: str = "") -> str:
-    """JSON for people too: what fits on a line stands on one line."""
+    """JSON with everything that fits on one line kept on one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if len(indent) + len(text) <= JSON_WIDTH or not isinstance(value, dict | list):
         return text
@@ -157,7 +159,7 @@ def readable_json(value: Any, indent: str = "") -> str:
 
 
 def page() -> "Console":
-    """Where tables are drawn: as wide as the terminal; plain text of a fixed width where there is none."""
+    """A console for tables: as wide as the terminal, or plain text of a fixed width."""
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH, color_system=None)

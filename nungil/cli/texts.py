@@ -1,4 +1,4 @@
-"""Texts that a verb reads: from files, or from standard input, one per line."""
+"""The texts that a command reads, one per line, from files or standard input."""
 
 import codecs
 import io
@@ -17,30 +17,30 @@ from nungil.text.counts import counted
 from nungil.text.encodings import describe_bad_bytes, describe_no_mark
 from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
 
-CHUNK = 1_000  # lines that are worked on together, so that output begins before input ends
-FEWEST = 200  # of a short file that somebody watches: more would be no faster, and fewer slower
-PARTS = 10  # times that somebody who watches is told how far it is, at least
+CHUNK = 1_000  # lines answered together, so that output begins before input ends
+FEWEST = 200  # the same for short files with a progress bar; fewer would be slower
+PARTS = 10  # least number of steps of a progress bar
 INPUT = "standard input"
-LONG = 2**20  # characters of them: as many, however long the lines are
-SHOWN = 5  # words that are named
-TOLD = 10  # notes on lines that are told; a file may have as many as it has lines
-PAUSE = 0.05  # seconds without more input after which those that have come are answered
+LONG = 2**20  # characters answered together, at most
+SHOWN = 5  # unknown words that are named
+TOLD = 10  # notes on lines that are printed; there may be one for every line
+PAUSE = 0.05  # seconds without input after which the lines so far are answered
 
 
 class Notes:
-    """What there is to say of lines: the first few notes, and how many more there were."""
+    """Prints the first few notes on lines, and then the number of the others."""
 
     def __init__(self) -> None:
         self._made = 0
 
     def add(self, note: str) -> None:
-        """Say it, if there was not enough talk before."""
+        """Print a note, unless there were many before."""
         self._made += 1
         if self._made <= TOLD:
             say(note)
 
     def add_unknown(self, place: str, source: str, unknown: Sequence[str]) -> None:
-        """Say it where most words of a text are new to a model: what it answers is a guess then."""
+        """Add a note if most words of a text are unknown to the model, whose answer is then a guess."""
         words, new = (list(filter(_is_word, parts)) for parts in (set(source.split()), unknown))
         if 2 * len(new) > len(words):
             shown = ", ".join(new[:SHOWN]) + (" …" if len(new) > SHOWN else "")
@@ -48,21 +48,20 @@ class Notes:
             self.add(f"{place}: the model has never seen {many} of its words ({shown}), so its answer is a guess")
 
     def end(self) -> None:
-        """Say how many were not told."""
+        """Print how many notes were left out."""
         if self._made > TOLD:
             say(f"… and {counted(self._made - TOLD, 'more note')} on other lines.")
 
 
 def _is_word(part: str) -> bool:
-    """Whether there is a letter in it, a digit or a sign such as an emoji, and not only punctuation."""
+    """Whether it contains a letter, a digit or a symbol such as an emoji, and not only punctuation."""
     return any(unicodedata.category(letter)[0] in "LNS" for letter in part)
 
 
 class Texts:
-    """The lines of files one after another, or of standard input (`-`, or no file); numbered through from 1.
+    """The lines of several files, or of standard input (`-`, or no file), numbered consecutively from 1.
 
-    Where answers depend on which lines are worked on together, as drawn ones do, that is `steady`: it does not depend
-    on when the lines of a pipe come.
+    With `steady`, which sampling needs, the chunks do not depend on when the lines of a pipe arrive.
     """
 
     def __init__(self, files: Sequence[Path], encoding: str = "utf-8", steady: bool = False) -> None:
@@ -71,14 +70,14 @@ class Texts:
         for path in self.files:
             _refuse_missing(path)
         self.encoding, self.steady = encoding, steady
-        self._begun: list[tuple[int, object]] = [(0, INPUT)]  # lines before each file that was begun, and its name
+        self._begun: list[tuple[int, object]] = [(0, INPUT)]  # for each file begun, the lines before it and its name
 
     def chunks(self, watched: int | None = None) -> Iterator[list[str]]:
-        """Lines by the thousand, long ones by fewer; of a pipe, those that have come when no more do for a moment.
+        """Lines in chunks of a thousand, or fewer long ones; from a pipe, those that arrived before a pause.
 
-        Of files with so many lines as are `watched`, fewer, so that a bar soon knows how long it will take.
+        With a progress bar over `watched` lines chunks are smaller, so that it soon shows the time left.
         """
-        size = 1 if not self.files and sys.stdin.isatty() else CHUNK  # at the keyboard, each line wants its answer
+        size = 1 if not self.files and sys.stdin.isatty() else CHUNK  # at the keyboard, answer each line
         if watched is not None and not self.steady:
             size = min(CHUNK, max(FEWEST, watched // PARTS))
         chunk: list[str] = []
@@ -94,7 +93,7 @@ class Texts:
             yield chunk
 
     def place(self, number: int) -> str:
-        """`article.txt:7`: where a line that was read stands."""
+        """`article.txt:7`: file and number of a line that was read."""
         before, name = self._begun[bisect(self._begun, number - 1, key=lambda begun: begun[0]) - 1]
         return f"{name}:{number - before}"
 
@@ -116,17 +115,17 @@ class Texts:
 
 
 def _refuse_missing(path: Path) -> None:
-    """Before the files that stand before it are worked through."""
+    """Refuse a missing file before any other is read."""
     if str(path) == "-":
-        raise UsageError("-: standard input is read by itself, and not among files")
+        raise UsageError("-: standard input cannot be combined with files")
     if not path.exists():
         raise CorpusError(f"{path}: there is no such file")
 
 
 def _lines_of_input(encoding: str) -> Iterator[str | None]:
-    """Standard input as files are read: in the encoding that was named whatever the locale, and checked alike.
+    """The lines of standard input, decoded and checked like those of files, whatever the locale.
 
-    None where whoever writes has paused, and may be waiting for an answer.
+    Yields None when the writer pauses, and may be waiting for an answer.
     """
     decoder = codecs.getincrementaldecoder(encoding)()
     done, rest = 0, ""
@@ -136,7 +135,7 @@ def _lines_of_input(encoding: str) -> Iterator[str | None]:
                 yield None
                 continue
             text = rest + block
-            if block and "\n" not in block and len(text) < BLOCK:  # a pipe hands out less than a line: wait for more
+            if block and "\n" not in block and len(text) < BLOCK:  # less than a line: wait for more
                 rest = text
                 continue
             if done == 0:
@@ -155,10 +154,10 @@ def _lines_of_input(encoding: str) -> Iterator[str | None]:
 
 
 def _blocks_of_input(decoder: codecs.IncrementalDecoder) -> Iterator[str | None]:
-    """What has come, as soon as something has come; None where nothing does for a moment."""
+    """Input as soon as it arrives; None whenever there is a pause."""
     stream = cast(io.BufferedReader, sys.stdin.buffer)
     while data := stream.read1(BLOCK):
-        if text := decoder.decode(data):  # nothing yet, if only the beginning of a character has come
+        if text := decoder.decode(data):  # empty if only part of a character has arrived
             yield text
         if not _more_has_come(stream):
             yield None
@@ -166,7 +165,7 @@ def _blocks_of_input(decoder: codecs.IncrementalDecoder) -> Iterator[str | None]
 
 
 def _more_has_come(stream: io.BufferedReader) -> bool:
-    """Or comes soon, or the end. Where that cannot be asked, as of pipes on Windows, it is taken to."""
+    """Whether input, or its end, is there or arrives soon; assumed where it cannot be asked (pipes on Windows)."""
     try:
         return bool(select.select([stream], [], [], PAUSE)[0])
     except (OSError, ValueError):
@@ -174,7 +173,7 @@ def _more_has_come(stream: io.BufferedReader) -> bool:
 
 
 def _bad_bytes(error: UnicodeDecodeError, encoding: str, done: int) -> str:
-    """The first bad line, and how to read it. Standard input cannot be looked through again for more of them."""
+    """The first bad line, and a suggested encoding. Standard input cannot be read again to find more."""
     line = done + 1 + error.object[: error.start].decode(encoding, "replace").count("\n")
     end = error.object.find(b"\n", error.start)
     seen = error.object[:end] if end >= 0 else error.object

@@ -23,7 +23,7 @@ from nungil.errors import UsageError, as_typed
 
 
 def train(
-    recipe: Annotated[Path | None, typer.Argument(metavar="RECIPE.yaml", help="A recipe; options go over it.")] = None,
+    recipe: Annotated[Path | None, typer.Argument(metavar="RECIPE.yaml", help="A recipe; options override it.")] = None,
     files: Annotated[
         list[str] | None,
         typer.Option("--train", metavar="FILE", help="Files (as `nungil check` reads them); may be repeated."),
@@ -48,18 +48,18 @@ def train(
     start_from: Annotated[
         str | None, typer.Option(metavar="DIR", help="A model whose weights and tokenizers it starts from.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; worked out by default.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Updates; by default by the corpus.")] = None,
     processes: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Processes that train together; 1 by default.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Another seed, another run.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of split, weights, order and dropout.")] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="section.key=value", help="Any setting of a recipe; may be repeated."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Train a translator or a classifier. What is not said is worked out, printed, and stored in the folder.
+    """Train a translator or a classifier. Settings not given are chosen from the data, printed and stored.
 
     \b
     nungil train --train pairs.tsv --from en --to ko --out runs/mine
@@ -83,18 +83,18 @@ def train(
 
 
 def say_what_is_next(task: str, folder: Path) -> None:
-    """After a run, or the rest of one."""
+    """Suggest commands after a run."""
     verb, text = ("translate", "a sentence") if task == "translate" else ("classify", "a text")
     say(f"The model and its card (README.md) are in {folder}\nNext: echo '{text}' | nungil {verb} {as_typed(folder)}")
     say(f"      nungil score {as_typed(folder)}")
 
 
 def _checked(recipe: Path | None, files: list[str] | None, out: Path | None) -> Path:
-    """The folder to train into, if what was asked for can be meant."""
+    """The folder to train into, if the options make sense together."""
     if recipe is None and not files:
         raise UsageError("give a recipe, or files: nungil train --train pairs.tsv --out runs/mine")
     if recipe is not None and recipe.suffix not in (".yaml", ".yml", ".json"):
-        raise UsageError(f"{recipe} is no recipe (.yaml); files to train on are given with --train {as_typed(recipe)}")
+        raise UsageError(f"{recipe} is not a recipe (.yaml); give files to train on with --train {as_typed(recipe)}")
     if out is None:
         raise UsageError("--out DIR is missing: the folder that the model goes to, such as --out runs/mine")
     return out

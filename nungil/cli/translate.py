@@ -27,38 +27,38 @@ def translate(
     ] = None,
     others: Others = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write there; the same command goes on with it if stopped.")
+        Path | None, typer.Option(metavar="FILE", help="Write to a file; if stopped, the same command continues it.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with all that is known.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object per line, with everything known.")] = False,
     n_best: Annotated[int, typer.Option(metavar="N", min=1, help="Translations of each line, best first.")] = 1,
     scores: Annotated[bool, typer.Option("--scores", help="Add the mean log-probability of a token.")] = False,
     align: Annotated[bool, typer.Option("--align", help="Add the word links: source-target, from 0.")] = False,
-    beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Size of the beam: 5; 1 is greedy.")] = None,
-    length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; 1.")] = None,
-    coverage_penalty: Annotated[float | None, typer.Option(metavar="β", help="Cost of words left unread; 0.")] = None,
-    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Go on until nothing can become better.")] = False,
-    sample: Annotated[bool, typer.Option("--sample", help="Draw instead of searching.")] = False,
-    temperature: Annotated[float | None, typer.Option(metavar="T", help="Of drawing: below 1 is bolder.")] = None,
-    top_k: Annotated[int | None, typer.Option(metavar="K", help="Draw from the K most probable.")] = None,
-    top_p: Annotated[float | None, typer.Option(metavar="P", help="Draw from the most probable share.")] = None,
-    seed: Annotated[int | None, typer.Option(metavar="S", help="Of drawing.")] = None,
-    shortest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at least.")] = None,
-    longest: Annotated[int | None, typer.Option(metavar="N", help="Tokens at most.")] = None,
-    no_repeat: Annotated[int | None, typer.Option(metavar="N", help="No run of N tokens twice.")] = None,
-    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="How each begins; with <eos>, all of it.")] = None,
+    beam: Annotated[int | None, typer.Option(metavar="N", min=1, help="Beam size, by default 5; 1 is greedy.")] = None,
+    length_penalty: Annotated[float | None, typer.Option(metavar="α", help="0 favours short ones; default 1.")] = None,
+    coverage_penalty: Annotated[float | None, typer.Option(metavar="β", help="Cost of unread source words.")] = None,
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Search until nothing can become better.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Sample instead of searching.")] = False,
+    temperature: Annotated[float | None, typer.Option(metavar="T", help="Of sampling; below 1 is bolder.")] = None,
+    top_k: Annotated[int | None, typer.Option(metavar="K", help="Sample from the K most probable.")] = None,
+    top_p: Annotated[float | None, typer.Option(metavar="P", help="Sample from the most probable share P.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="S", help="Seed of sampling.")] = None,
+    shortest: Annotated[int | None, typer.Option(metavar="N", help="Fewest tokens.")] = None,
+    longest: Annotated[int | None, typer.Option(metavar="N", help="Most tokens.")] = None,
+    no_repeat: Annotated[int | None, typer.Option(metavar="N", help="Never repeat N tokens in a row.")] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="Start of each; with <eos>, all of it.")] = None,
     encoding: Annotated[str, typer.Option(help="The encoding of the text, such as cp949 or utf-16.")] = "utf-8",
     precision: Annotated[
         Literal["fp32", "bf16", "int8"] | None,
-        typer.Option(help="Of products: fp32; bf16 and int8 are faster, and near-ties may fall otherwise."),
+        typer.Option(help="Of products: fp32; bf16 and int8 are faster, but may decide near-ties differently."),
     ] = None,
     split: Split = True,
     engine: Annotated[
         Literal["nungil", "ctranslate2"],
-        typer.Option(help="Who searches; ctranslate2 runs Transformers, and ranks by nungil's own length penalty."),
+        typer.Option(help="What searches. ctranslate2 runs Transformers only, with nungil's length penalty."),
     ] = "nungil",
     compute: Compute = None,
 ) -> None:
-    """Translate text: one line out for each line in; with --n-best, so many.
+    """Translate text: one line out for each line in, or N with --n-best N.
 
     \b
     echo 'I like snow' | nungil translate runs/demo
@@ -123,7 +123,7 @@ def _translate(
 
 
 class Run(NamedTuple):
-    """Who searches, in what numbers, what translations begin with, and which models help."""
+    """Engine, compute type, prefix, and the other models of an ensemble."""
 
     engine: Literal["nungil", "ctranslate2"]
     compute: str | None
@@ -132,13 +132,13 @@ class Run(NamedTuple):
 
 
 class Shown:
-    """What is translated as one, and what is printed of it."""
+    """How lines are split, and what is printed of their translations."""
 
     def __init__(self, as_json: bool, scores: bool, links: bool, split: bool, numbered: bool) -> None:
         self.as_json, self.scores, self.links, self.split, self.numbered = as_json, scores, links, split, numbered
 
     def lines(self, number: int, one: "Translation") -> list[str]:
-        """Its lines: one, or one for each of the best, which are told apart by the number of their input."""
+        """Its output lines: one, or one for each of the n best, with the number of the input line."""
         if self.as_json:
             return [json.dumps(plain(one), ensure_ascii=False)]
         before = f"{number}\t" if self.numbered else ""
@@ -147,7 +147,7 @@ class Shown:
     def _line(self, one: "Translation") -> str:
         if not one.source_tokens:  # an empty line stays empty
             return ""
-        text = BREAKS.sub(" ", one.text)  # what stood between sentences must not look like another column or line
+        text = BREAKS.sub(" ", one.text)  # line breaks and tabs between sentences must not become rows and columns
         score = [f"{one.score:.4f}"] if self.scores else []
         return "\t".join([text, *score, *[one.links or ""] * self.links])
 
@@ -163,6 +163,6 @@ def _note(notes: "Notes", place: str, one: "Translation", model: "Translator") -
         limit = counted(model.config.longest, "token")
         notes.add(f"{place}: longer than the {limit} that the model reads; the rest was left out")
     if not one.finished and one.source:
-        notes.add(f"{place}: the translation did not come to an end and was cut off")
+        notes.add(f"{place}: the translation reached its maximum length and was cut off")
     if one.finished and one.source_tokens and not one.text:
         notes.add(f"{place}: the model's translation is an empty line")

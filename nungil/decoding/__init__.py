@@ -1,1 +1,1 @@
-"""Search: from a model's steps to ids. Knows no text."""
+"""Search: from the steps of a model to ids. Knows no text."""

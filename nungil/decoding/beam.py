@@ -1,4 +1,4 @@
-"""Beam search: the few best beginnings of each sentence, step by step. Wu et al. (2016), section 7."""
+"""Beam search: the few best hypotheses for each sentence, step by step. Wu et al. (2016), section 7."""
 
 from typing import Generic, NamedTuple, TypeVar
 
@@ -17,7 +17,7 @@ from nungil.decoding.tree import Considered, Trees
 from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, SOS
 
-# Sizes   A sentences that are searched for   K beginnings of each   t tokens written so far   V vocabulary   S source
+# Sizes   A sentences still searched for   K hypotheses for each   t tokens written so far   V vocabulary   S source
 S = TypeVar("S", bound=State)
 
 
@@ -26,25 +26,25 @@ def length_penalty(length: Tensor | int, alpha: float) -> Tensor | float:
     return ((5 + length) / 6) ** alpha
 
 
-class Beginnings(NamedTuple):
-    """The best beginnings of each sentence, the best first."""
+class Hypotheses(NamedTuple):
+    """The unfinished hypotheses for each sentence, the best first."""
 
     written: Int[Tensor, "A K t"]
     paid: Float[Tensor, "A K t"]  # the log-probability of each token
-    total: Float[Tensor, "A K"]  # of all of them; −∞ where there is no such beginning
+    total: Float[Tensor, "A K"]  # the sum of these; −∞ where there is no such hypothesis
     read: Float[Tensor, "A K S"] | None  # the attention that each source step has had, where that counts
 
-    def select(self, sentences: Int[Tensor, " N"]) -> "Beginnings":
-        """Those of some sentences."""
-        return Beginnings(*(None if part is None else part[sentences] for part in self))  # type: ignore[arg-type]
+    def select(self, sentences: Int[Tensor, " N"]) -> "Hypotheses":
+        """The hypotheses for some sentences."""
+        return Hypotheses(*(None if part is None else part[sentences] for part in self))  # type: ignore[arg-type]
 
     def grown(
         self, parents: Int[Tensor, "A K"], tokens: Int[Tensor, "A K"], total: Float[Tensor, "A K"]
-    ) -> "Beginnings":
+    ) -> "Hypotheses":
         """Each parent with one more token."""
         rows = torch.arange(len(parents))[:, None]
         cost = total - self.total[rows, parents]
-        return Beginnings(
+        return Hypotheses(
             torch.cat([self.written[rows, parents], tokens[..., None]], dim=2),
             torch.cat([self.paid[rows, parents], cost[..., None]], dim=2),
             total,
@@ -61,7 +61,7 @@ def beam_search(
     settings: SearchSettings,
     trees: Trees | None = None,
 ) -> list[list[Found]]:
-    """The best translations of each sentence of a batch, the best first. `trees` keep what was pruned on the way."""
+    """The best translations of each sentence of a batch, the best first. `trees` records what was kept and pruned."""
     search = _Search(model, source, keep, constraints, settings)
     search.trees = trees
     for length in range(int(constraints.longest.max()) + 1):
@@ -87,10 +87,10 @@ class _Search(Generic[S]):
         B = len(source)
         self.ended: list[list[Found]] = [[] for _ in range(B)]
         self.sentences, self.keep = torch.arange(B), keep
-        self.state = model.start(source, keep)  # with one beginning of each sentence, the empty one
+        self.state = model.start(source, keep)  # with one hypothesis for each sentence: the empty one
         read = torch.zeros(B, 1, source.shape[1]) if settings.coverage_penalty else None
         written = torch.empty(B, 1, 0, dtype=torch.int64)
-        self.beginnings = Beginnings(written, written.double(), torch.zeros(B, 1, dtype=torch.float64), read)
+        self.hypotheses = Hypotheses(written, written.double(), torch.zeros(B, 1, dtype=torch.float64), read)
 
     @property
     def is_over(self) -> bool:
@@ -98,86 +98,86 @@ class _Search(Generic[S]):
         return len(self.sentences) == 0
 
     def best(self) -> list[list[Found]]:
-        """What was found, the best first; what came to its end before what did not."""
+        """What was found, the best first; finished translations before those that were cut off."""
         ranked = (sorted(found, key=lambda one: (not one.finished, -one.score)) for found in self.ended)
         return [found[: self.settings.n_best] for found in ranked]
 
     def step(self, length: int) -> None:
-        """One more token for every beginning."""
+        """One more token for every hypothesis."""
         scores = self._ask(length)
-        (A, K), V, beam = self.beginnings.total.shape, scores.shape[1], self.settings.beam
+        (A, K), V, beam = self.hypotheses.total.shape, scores.shape[1], self.settings.beam
         whose = torch.arange(A).repeat_interleave(K)
-        self.constraints.hide(scores, self.beginnings.written.flatten(0, 1), whose)
+        self.constraints.hide(scores, self.hypotheses.written.flatten(0, 1), whose)
         full = length >= self.constraints.longest
         self._end_full(full, scores.view(A, K, V))
-        count = min(2 * beam, K * V)  # half of them may be ends
-        best, parents, chosen = top_sums(scores.view(A, K, V), self.beginnings.total, count)
+        count = min(2 * beam, K * V)  # half of them may be `<eos>`
+        best, parents, chosen = top_sums(scores.view(A, K, V), self.hypotheses.total, count)
         self._end(best, parents, chosen, full)
         going, order = best.masked_fill(chosen == EOS, -torch.inf).topk(min(beam, best.shape[1]), dim=-1)
         if self.trees is not None:
             goes = (~full).nonzero()[:, 0]
             considered = Considered(best[goes], parents[goes], chosen[goes])
             self.trees.grow(self.sentences[goes].tolist(), considered, order[goes])
-        missing = (0, beam - going.shape[1])  # where there are not so many tokens that could come first
+        missing = (0, beam - going.shape[1])  # where the vocabulary is smaller than the beam
         parents, chosen = (pad(part.gather(1, order), missing) for part in (parents, chosen))
         self._go_on(parents, chosen, pad(going, missing, value=-torch.inf), full)
 
     def _ask(self, length: int) -> Float[Tensor, "N V"]:
-        """The log-probability of every next token, after every beginning."""
-        written = self.beginnings.written.flatten(0, 1)
+        """The log-probability of every next token, after every hypothesis."""
+        written = self.hypotheses.written.flatten(0, 1)
         last = written[:, -1] if length else torch.full((len(written),), SOS)
-        eye = _Watch() if self.beginnings.read is not None else None
+        eye = _Watch() if self.hypotheses.read is not None else None
         stepped = self.model.step(last, self.state, eye)
         self.state = stepped.state
-        if eye is not None and self.beginnings.read is not None:
-            self.beginnings = self.beginnings._replace(read=self.beginnings.read + eye.looked(self.beginnings.read))
+        if eye is not None and self.hypotheses.read is not None:
+            self.hypotheses = self.hypotheses._replace(read=self.hypotheses.read + eye.looked(self.hypotheses.read))
         return log_probabilities_(stepped.logits)
 
     def _end_full(self, full: Bool[Tensor, " A"], scores: Float[Tensor, "A K V"]) -> None:
-        """Beginnings that may not grow any more are what they are; one that would have ended has ended."""
+        """End hypotheses of full length: finished if `<eos>` is their best next token, else cut off."""
         if not bool(full.any()):
             return
         costs, tokens = (best.view(scores.shape[:2]) for best in top(scores.flatten(0, 1), 1))
-        here, ends = full[:, None] & (self.beginnings.total > -torch.inf), tokens == EOS
-        self._keep(here & ends, self.beginnings.total + costs)
+        here, ends = full[:, None] & (self.hypotheses.total > -torch.inf), tokens == EOS
+        self._keep(here & ends, self.hypotheses.total + costs)
         self._keep(here & ~ends)
 
     def _end(self, best: Tensor, parents: Tensor, chosen: Tensor, full: Bool[Tensor, " A"]) -> None:
-        """The ends among the best."""
+        """End the hypotheses whose `<eos>` is among the best."""
         ends = (chosen == EOS) & (best > -torch.inf) & ~full[:, None]
         ends[:, self.settings.beam :] = False
         if not bool(ends.any()):
             return
-        here = torch.zeros_like(self.beginnings.total, dtype=torch.bool)
-        totals = self.beginnings.total.clone()
+        here = torch.zeros_like(self.hypotheses.total, dtype=torch.bool)
+        totals = self.hypotheses.total.clone()
         rows, places = ends.nonzero(as_tuple=True)
         parents_of = parents[rows, places]
         here[rows, parents_of], totals[rows, parents_of] = True, best[rows, places]
         self._keep(here, totals)
 
     def _keep(self, which: Bool[Tensor, "A K"], totals: Float[Tensor, "A K"] | None = None) -> None:
-        """Beginnings have become translations: with their end, if the totals have that in them, or cut off."""
-        before, paid = self.beginnings.total[which], self.beginnings.paid[which]
+        """Note hypotheses as translations: finished, with totals that include `<eos>`, or, without totals, cut off."""
+        before, paid = self.hypotheses.total[which], self.hypotheses.paid[which]
         total = before if totals is None else totals[which]
         if totals is not None:
             paid = torch.cat([paid, (total - before)[:, None]], dim=1)
         scores = total / length_penalty(paid.shape[1], self.settings.length_penalty)
         rows, places = which.nonzero(as_tuple=True)
-        if self.beginnings.read is not None:
-            read = self.beginnings.read[which].clamp(1e-9, 1.0).log()
+        if self.hypotheses.read is not None:
+            read = self.hypotheses.read[which].clamp(1e-9, 1.0).log()
             scores += self.settings.coverage_penalty * read.masked_fill(~self.keep[rows], 0.0).sum(dim=1)
-        parts = (self.sentences[rows], places, self.beginnings.written[which], paid, scores)
+        parts = (self.sentences[rows], places, self.hypotheses.written[which], paid, scores)
         for sentence, place, ids, costs, score in zip(*(part.tolist() for part in parts), strict=True):
             self.ended[sentence].append(Found(ids, costs, totals is not None, score))
             if self.trees is not None:
                 self.trees.end(sentence, place, costs[-1] if totals is not None else None, score)
 
     def _go_on(self, parents: Tensor, tokens: Tensor, going: Tensor, full: Bool[Tensor, " A"]) -> None:
-        """Grow the chosen beginnings, and let go of the sentences that are done."""
-        A, K = self.beginnings.total.shape
+        """Grow the chosen hypotheses, and drop the sentences that are done."""
+        A, K = self.hypotheses.total.shape
         rows = torch.arange(A)[:, None] * K + parents
-        first = self.beginnings.written.shape[2] == 0
-        self.beginnings = self.beginnings.grown(parents, tokens, going)
+        first = self.hypotheses.written.shape[2] == 0
+        self.hypotheses = self.hypotheses.grown(parents, tokens, going)
         done = torch.tensor(
             [self._is_done(*one) for one in zip(self.sentences.tolist(), going[:, 0].tolist(), strict=True)]
         )
@@ -185,14 +185,14 @@ class _Search(Generic[S]):
         some = len(left) < A
         if some:
             self.sentences, self.keep = self.sentences[left], self.keep[left]
-            self.constraints, self.beginnings = self.constraints.select(left), self.beginnings.select(left)
+            self.constraints, self.hypotheses = self.constraints.select(left), self.hypotheses.select(left)
         if first:
             self.state = (self.state.select(left) if some else self.state).spread(self.settings.beam)
         elif len(left):
             self.state = self.state.regroup(rows[left].flatten(), left if some else None)
 
     def _is_done(self, sentence: int, total: float) -> bool:
-        """Whether no beginning can, or is likely to, become better than what has ended."""
+        """Whether no hypothesis can still become better than what has ended, or, if not `exhaustive`, is likely to."""
         ended, settings = self.ended[sentence], self.settings
         if total == -torch.inf:
             return True
@@ -200,7 +200,7 @@ class _Search(Generic[S]):
             return False
         if not settings.exhaustive and len(ended) >= settings.beam:
             return True
-        length = self.beginnings.written.shape[2] if not settings.exhaustive else int(self.constraints.longest.max())
+        length = self.hypotheses.written.shape[2] if not settings.exhaustive else int(self.constraints.longest.max())
         worst = sorted((one.score for one in ended), reverse=True)[settings.n_best - 1]
         return worst >= total / float(length_penalty(length + 1, settings.length_penalty))
 
@@ -217,7 +217,7 @@ class _Watch:
         return look.weights
 
     def looked(self, like: Float[Tensor, "A K S"]) -> Float[Tensor, "A K S"]:
-        """The mean over heads, beside each beginning; nothing where the model has no attention."""
+        """The mean over heads for each hypothesis; ones, which cost nothing, where the model has no attention."""
         if self.weights is None:
             return torch.ones_like(like)
         weights = self.weights.mean(dim=1) if self.weights.dim() == 4 else self.weights

@@ -1,4 +1,4 @@
-"""What may be written next: no padding, not too short, not too long, no run of words twice, what is given first."""
+"""Which tokens may come next: limits of length, no repeated n-grams, a given prefix, never padding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from torch import Tensor
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 # Sizes   A sentences   N hypotheses, some for each sentence   t tokens written so far   P of a prefix   V vocabulary
-NEVER = [PAD, SOS]  # no target holds them, so none is written
+NEVER = [PAD, SOS]  # no target contains these
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """For a batch of sentences. A prefix that ends in `<eos>` is a whole translation; it is above all other rules."""
+    """The rules for a batch. A prefix overrides all others; one that ends in `<eos>` is the whole translation."""
 
     longest: Int[Tensor, " A"]
     shortest: int = 0
@@ -25,10 +25,10 @@ class Constraints:
     def hide(
         self, scores: Float[Tensor, "N V"], written: Int[Tensor, "N t"], sentences: Int[Tensor, " N"]
     ) -> Float[Tensor, "N V"]:
-        """Set what may not come next to −∞, in place. `sentences` tells whose hypothesis each row is."""
+        """Set the scores of tokens that may not come next to −∞, in place. `sentences` is the sentence of each row."""
         length = written.shape[1]
         early, again = length < self.shortest, 0 < self.no_repeat <= length
-        forced = self._forced(scores, length, sentences)  # before any of it is hidden
+        forced = self._forced(scores, length, sentences)  # reads scores that are hidden below
         end = scores[:, EOS].clone() if early and again else None
         for token in NEVER:
             scores[:, token] = -torch.inf
@@ -37,7 +37,7 @@ class Constraints:
         if again:
             rows, tokens = repeats(written, self.no_repeat)
             scores[rows, tokens] = -torch.inf
-        if end is not None:  # where every word would come twice, there is only the end
+        if end is not None:  # where every token would be a repetition, `<eos>` is allowed
             scores[:, EOS] = torch.where(scores.amax(dim=1) == -torch.inf, end, -torch.inf)
         if forced is not None:
             rows, tokens, costs = forced
@@ -54,13 +54,13 @@ class Constraints:
         return rows, tokens[rows], scores[rows, tokens[rows]]
 
     def select(self, sentences: Int[Tensor, " N"]) -> "Constraints":
-        """Those of some sentences."""
+        """The rules for some sentences."""
         prefix = None if self.prefix is None else self.prefix[sentences]
         return Constraints(self.longest[sentences], self.shortest, self.no_repeat, prefix)
 
 
 def repeats(written: Int[Tensor, "N t"], size: int) -> tuple[Int[Tensor, " R"], Int[Tensor, " R"]]:
-    """The rows, and the tokens that would complete a run of this size which the row has already."""
+    """The rows, and the tokens that would repeat an n-gram of this size in them."""
     runs = written.unfold(1, size, 1)
     ending = written[:, written.shape[1] - size + 1 :]
     rows, places = (runs[..., :-1] == ending[:, None]).all(dim=-1).nonzero(as_tuple=True)

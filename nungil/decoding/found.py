@@ -1,4 +1,4 @@
-"""Found: a sentence that a search has come to."""
+"""Found: one result of a search."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 class Found(NamedTuple):
     """The ids of one sentence without marks, the log-probability of each, and whether it ended.
 
-    One that ended has the log-probability of its end as the last. `score` is what the search ranks by. A searcher that
-    knows no log-probability of single tokens gives their sum as `total`.
+    If it ended, the last log-probability is that of `<eos>`. `score` is what the search ranks by. A searcher that does
+    not report single tokens gives the sum of their log-probabilities as `total`.
     """
 
     ids: list[int]
@@ -18,10 +18,10 @@ class Found(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many tokens have a log-probability: those of the sentence, and the end."""
+        """The number of tokens, `<eos>` included."""
         return len(self.ids) + self.finished
 
     @property
     def log_probability(self) -> float:
-        """Of the whole sentence, with that of the end."""
+        """The log-probability of the whole sentence, `<eos>` included."""
         return sum(self.log_probabilities) if self.total is None else self.total

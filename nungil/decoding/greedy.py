@@ -1,4 +1,4 @@
-"""One hypothesis for each sentence: at every step the most probable token (greedy search), or one that is drawn."""
+"""Search with one hypothesis per sentence: each token is the most probable one (greedy search), or drawn."""
 
 import math
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from nungil.model.results import State
 from nungil.text.tokenizers.base import EOS, PAD, SOS
 
 S = TypeVar("S", bound=State)
-ROOM = 64  # tokens that there is room for at first
+ROOM = 64  # tokens of room at first
 Choose = Callable[[Float[Tensor, "B V"]], Int[Tensor, " B"]]
-# From the last tokens to the next ones, the log-probability of each where that is told, and the state after them.
+# From the last tokens to the next ones, their log-probabilities (None if not wanted), and the new state.
 Next = Callable[[Int[Tensor, " B"], S, Hide], tuple[Int[Tensor, " B"], Float[Tensor, " B"] | None, S]]
 
 
@@ -41,10 +41,10 @@ def greedy(
     eye: Eye | None = None,
     scores: bool = True,
 ) -> list[Found]:
-    """Translate a batch; each sentence ends at `<eos>`, or when it has as many tokens as it may have.
+    """Translate a batch; each sentence ends at `<eos>`, or is cut off when it is as long as it may be.
 
-    Sentences that have ended leave the batch when they are a quarter of it, unless an eye watches: to it, rows stay.
-    Without `scores` nobody is told how probable the tokens are, which some models find sooner.
+    Sentences that have ended leave the batch once they are a quarter of it, unless there is an eye, which needs all
+    rows. Without `scores`, log-probabilities are not computed: a `Picker` is then faster.
     """
     follow = _picking(model) if not scores and choose is most_probable and eye is None else None
     follow = follow or _choosing(model, choose, eye, scores)
@@ -55,7 +55,7 @@ def greedy(
     written = torch.full((len(rows), min(most + 1, ROOM)), PAD)
     paid = torch.zeros(written.shape, dtype=torch.float64)
     for length in range(most + 1):
-        if length == written.shape[1]:  # few sentences are as long as they may be: room grows with what is written
+        if length == written.shape[1]:  # grow as needed: few sentences become as long as they may be
             written, paid = pad(written, (0, length), value=PAD), pad(paid, (0, length))
         hide = partial(constraints.hide, written=written[rows, :length], sentences=rows)
         last, costs, state = follow(last, state, hide)
@@ -74,7 +74,7 @@ def greedy(
 
 
 def _picking(model: Stepper[S]) -> Next[S] | None:
-    """By a model that finds the most probable tokens itself; None where it would take all scores for that."""
+    """A step by a model that picks the most probable token itself; None if this model cannot."""
     if not isinstance(model, Picker) or not model.picks:
         return None
 
@@ -86,7 +86,7 @@ def _picking(model: Stepper[S]) -> Next[S] | None:
 
 
 def _choosing(model: Stepper[S], choose: Choose, eye: Eye | None, scores: bool) -> Next[S]:
-    """By the scores of all tokens."""
+    """A step that chooses by the scores of all tokens."""
 
     def follow(last: Tensor, state: S, hide: Hide) -> tuple[Tensor, Tensor | None, S]:
         stepped = model.step(last, state, eye)

@@ -1,7 +1,7 @@
-"""Joint: several translators as one (an ensemble). At each step a token has the mean of their probabilities.
+"""Joint: an ensemble of translators. At each step, the probability of a token is the mean over the members.
 
-Models that began with other weights err in other places; where they are about as good, their mean errs less than each
-of them. It costs as many times the work as there are models.
+Models trained from other initial weights make other mistakes; if they are about equally good, their mean makes fewer.
+The cost is that of all members.
 """
 
 import math
@@ -20,7 +20,7 @@ from nungil.model.results import State, Stepped
 
 
 class JointState(NamedTuple):
-    """What each of them remembers."""
+    """The state of each member."""
 
     members: tuple[State, ...]
 
@@ -29,7 +29,7 @@ class JointState(NamedTuple):
         return self._each(lambda state: state.select(rows))
 
     def spread(self, beam: int) -> "JointState":
-        """The state of each sentence so many times, side by side."""
+        """The state of each sentence `beam` times, side by side."""
         return self._each(lambda state: state.spread(beam))
 
     def regroup(self, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> "JointState":
@@ -41,18 +41,18 @@ class JointState(NamedTuple):
 
 
 class Joint:
-    """A translator that is the mean of several, step by step."""
+    """A `Stepper` over several others."""
 
     def __init__(self, members: Sequence[Stepper[Any]]) -> None:
         self.members = tuple(members)
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> JointState:
-        """Each reads the source."""
+        """Every member reads the source."""
         _refuse_to_be_watched(eye)
         return JointState(tuple(member.start(source, keep) for member in self.members))
 
     def step(self, last: Int[Tensor, " B"], state: JointState, eye: Eye | None = None) -> Stepped[JointState]:
-        """The logarithm of the mean of their probabilities, which are as good as scores."""
+        """The logarithm of the mean of their probabilities, as scores."""
         _refuse_to_be_watched(eye)
         stepped = [member.step(last, own) for member, own in zip(self.members, state.members, strict=True)]
         shares_MBV = torch.stack([one.log_probs for one in stepped])
@@ -61,7 +61,7 @@ class Joint:
 
 
 def refuse_coverage(settings: SearchSettings) -> None:
-    """It counts where a model looks, and several look in several places."""
+    """Refuse a coverage penalty: it sums one model's attention, and each member has its own."""
     if settings.coverage_penalty:
         raise UsageError("a coverage penalty counts where one model looks; leave it out, or ask one model")
 

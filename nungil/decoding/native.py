@@ -1,4 +1,4 @@
-"""Native: nungil's own search, over any translator, for any number of sentences."""
+"""Native: nungil's own search, with any translators, for any number of sentences."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,14 +24,14 @@ from nungil.model.products import Precision, computing_in
 from nungil.model.quick.build import Ready
 
 Ids = Sequence[int]
-SENTENCES = 256  # that are searched for together: with more, those of unlike length have more padding between them
-DRAWN = 128  # the same, where tokens are drawn: what is drawn depends on it
-ROWS = 500  # hypotheses of them all; with fewer, what every step takes besides its products counts for more
-POSITIONS = 8_192  # of sources, padding included
+SENTENCES = 256  # of a batch; larger batches mix lengths and have more padding
+DRAWN = 128  # the same for sampling: changing it changes what is drawn
+ROWS = 500  # hypotheses of a batch; with fewer, the overhead of each step weighs more
+POSITIONS = 8_192  # source positions of a batch, padding included
 
 
 class Searcher(Protocol):
-    """Whoever finds translations of sentences given as ids."""
+    """Anything that finds translations of sentences given as ids."""
 
     def search(
         self,
@@ -45,10 +45,10 @@ class Searcher(Protocol):
 
 
 class Native:
-    """Searches in batches of like length, as many at a time as there are threads, with one thread each.
+    """Searches batches of similar length in parallel, one thread for each.
 
-    So a step's many small products need not wait for each other: half as fast again as one batch on all threads.
-    Several models search as one.
+    A step is many small products, which gain little from several threads: this is half as fast again as one batch on
+    all threads. Several models search as an ensemble.
     """
 
     def __init__(self, *models: Stepper[Any]) -> None:
@@ -85,11 +85,11 @@ class Native:
         return answers
 
     def _ready(self, lengths: Sequence[int], settings: SearchSettings) -> tuple[Stepper[Any], Precision]:
-        """The model, made ready for searching, and the precision of what has no quick way, which torch sees to.
+        """The model to search with, and the autocast precision for it: quick models see to their own.
 
-        Who counts attention has to see it, and is shown the model itself.
+        A coverage penalty needs the weights of attention, which only the reference model has.
         """
-        tokens = settings.beam * sum(lengths)  # translations are about as long as what they are of
+        tokens = settings.beam * sum(lengths)  # a translation is about as long as its source
         seen = settings.coverage_penalty > 0
         made = [None if seen else ready.made_for(settings.precision, tokens) for ready in self._quick]
         members = [quick or model for quick, model in zip(made, self.models, strict=True)]
@@ -108,7 +108,7 @@ def search_batch(
     settings: SearchSettings,
     draw: int = 0,
 ) -> list[list[Found]]:
-    """One batch, by the way that the settings ask for. `draw` makes the draws of one batch unlike those of another."""
+    """Search one batch as the settings say. `draw` gives each batch random draws of its own."""
     if settings.sample:
         drawn = []
         for number in range(settings.n_best):
@@ -121,7 +121,7 @@ def search_batch(
 
 
 def batches_of(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
-    """Places of sentences of like length, longest first, so that want of memory shows at once."""
+    """Places of sentences of similar length, longest first, so that a lack of memory shows at once."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     start = 0
     while start < len(order):
@@ -131,9 +131,9 @@ def batches_of(lengths: Sequence[int], rows: int) -> Iterator[list[int]]:
 
 
 def batch_size(sentences: int, settings: SearchSettings) -> int:
-    """How many sentences make a batch: as many batches as keep all threads at work until the end.
+    """Sentences of a batch, chosen so that all threads have work until the end.
 
-    What is drawn depends on the batch, and should not depend on the threads: there, batches are always as large.
+    Sampling has a fixed size, because what is drawn depends on the batches and must not depend on the threads.
     """
     if settings.sample:
         return DRAWN
@@ -141,16 +141,16 @@ def batch_size(sentences: int, settings: SearchSettings) -> int:
 
 
 def even_rows(count: int, most: int, threads: int) -> int:
-    """Sentences of a batch, so that every thread has as many batches as the others, and none waits for the last one."""
+    """Sentences of a batch, such that the number of batches is a multiple of the threads."""
     batches = threads * max(1, math.ceil(count / (most * threads)))
     return max(1, math.ceil(count / batches))
 
 
 @contextmanager
 def _workers(batches: int, one_thread: bool) -> Iterator[ThreadPoolExecutor]:
-    """As many as torch has threads; while several work, each has one.
+    """A pool of as many workers as torch has threads, each with one thread.
 
-    One that works alone has them all, unless `one_thread` is asked for: sums of several threads are rounded otherwise.
+    A single worker has all threads, unless `one_thread`: sums over several threads are rounded differently.
     """
     several = min(_SHARED.threads, batches)
     alone = several <= 1 and not one_thread
@@ -159,20 +159,20 @@ def _workers(batches: int, one_thread: bool) -> Iterator[ThreadPoolExecutor]:
 
 
 class _SharedThreads:
-    """torch's threads, while some searches have one each: the last of them to end puts back what the first found."""
+    """torch's thread count, set to 1 while any search is parallel; the last search to end restores it."""
 
     def __init__(self) -> None:
         self._lock, self._searches, self._before = Lock(), 0, 1
 
     @property
     def threads(self) -> int:
-        """As many as torch has when nobody searches."""
+        """torch's thread count when there is no search."""
         with self._lock:
             return self._before if self._searches else torch.get_num_threads()
 
     @contextmanager
     def one_each(self) -> Iterator[None]:
-        """For one search, of however many at a time."""
+        """One thread per worker during one search; searches may overlap."""
         with self._lock:
             self._before = self._before if self._searches else torch.get_num_threads()
             self._searches += 1

@@ -1,4 +1,4 @@
-"""Sampling: tokens drawn by their probability, as a chooser for the search with one hypothesis."""
+"""Sampling: draws tokens by their probability; used as the `choose` of greedy search."""
 
 import torch
 from jaxtyping import Float, Int
@@ -8,7 +8,7 @@ from nungil.decoding.settings import SearchSettings
 
 
 class Sampler:
-    """Draws from the most probable tokens. The same seed and the same batch draw the same."""
+    """Draws from the most probable tokens. The same seed and batch give the same draws."""
 
     def __init__(self, settings: SearchSettings, seed: int | None = None) -> None:
         self.settings = settings
@@ -26,7 +26,7 @@ class Sampler:
 
 
 def nucleus(scores: Float[Tensor, "B V"], share: float) -> Float[Tensor, "B V"]:
-    """Hide all but the fewest tokens that come to this share together. Holtzman et al. (2020)."""
+    """Hide all but the smallest set of tokens whose probabilities sum to this share. Holtzman et al. (2020)."""
     ordered, places = scores.sort(dim=-1, descending=True)
     before = ordered.softmax(dim=-1).cumsum(dim=-1) - ordered.softmax(dim=-1)
     ordered = ordered.masked_fill(before >= share, -torch.inf)

@@ -13,20 +13,20 @@ S = TypeVar("S", bound=State)
 
 
 class Stepper(Protocol[S]):
-    """Reads a source once, then gives log-probabilities one step at a time. Every translator is one."""
+    """Reads a source once, then scores the next tokens one step at a time. Every translator is one."""
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> S:
         """The state before the first step."""
         ...
 
     def step(self, last: Int[Tensor, " B"], state: S, eye: Eye | None = None) -> Stepped[S]:
-        """What may come after the last token."""
+        """The scores of the tokens after the last one."""
         ...
 
 
 @runtime_checkable
 class Picker(Stepper[S], Protocol[S]):
-    """One that finds the most probable token sooner than the scores of all of them, if it `picks`."""
+    """A stepper that, if it `picks`, finds the most probable token without scoring all of them."""
 
     picks: bool
 

@@ -1,7 +1,7 @@
 """The largest of many numbers, faster than sorting them.
 
-The largest numbers stand in the blocks with the largest maxima. Maxima are taken at the speed of memory, so that only
-the few numbers of a few blocks are left to be sorted: four times as fast as torch.topk over a vocabulary.
+The k largest numbers stand in the k blocks with the largest maxima. Maxima are taken at the speed of memory, and only
+a few blocks are left to be sorted: over a vocabulary this is four times as fast as torch.topk.
 """
 
 import torch
@@ -14,7 +14,7 @@ BLOCK = 32  # numbers whose maximum is taken first; of a vocabulary of 8,000, 16
 
 
 def log_probabilities_(scores: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
-    """The log-probabilities of scores, in their place: a step's scores are the search's own, and room is dear."""
+    """The log-probabilities of scores, in place."""
     return torch.log_softmax(scores, dim=-1, out=scores)
 
 
@@ -36,7 +36,7 @@ def top(values: Float[Tensor, "N V"], count: int) -> tuple[Float[Tensor, "N coun
 def top_sums(
     values: Float[Tensor, "A K V"], added: Float[Tensor, "A K"], count: int
 ) -> tuple[Float[Tensor, "A count"], Int[Tensor, "A count"], Int[Tensor, "A count"]]:
-    """The largest numbers of each group when each row has one added to it; their rows, and where they stand there."""
+    """The largest of `values + added` in each group of rows; their rows, and their places in these."""
     A, K, V = values.shape
     blocks = V // BLOCK
     flat = values.flatten(1)

@@ -1,4 +1,4 @@
-"""Trees: what a beam search went on with and what it let go of, kept while it searches. Knows ids only."""
+"""Trees: which tokens a beam search kept and which it pruned, recorded while it searches. Knows ids only."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -11,7 +11,7 @@ Fate = Literal["kept", "pruned", "ended", "cut"]
 
 
 class Node(NamedTuple):
-    """One token after a hypothesis; `parent` is the place of that hypothesis in the tree, None at the beginning."""
+    """One token after a hypothesis; `parent` is the place of that hypothesis in the tree, None at the root."""
 
     parent: int | None
     token: int
@@ -21,7 +21,7 @@ class Node(NamedTuple):
 
 
 class Considered(NamedTuple):
-    """What one step of a search chose from, (A, C): the totals, the hypotheses before, the tokens, best first."""
+    """The candidates of one step (A, C), best first: their totals, parent hypotheses and tokens."""
 
     totals: Tensor
     parents: Tensor
@@ -29,7 +29,7 @@ class Considered(NamedTuple):
 
 
 class Trees:
-    """A tree for each sentence of a batch. A search without one is not a moment slower."""
+    """A tree for each sentence of a batch."""
 
     def __init__(self, sentences: int, beam: int) -> None:
         self.nodes: list[list[Node]] = [[] for _ in range(sentences)]
@@ -38,7 +38,7 @@ class Trees:
         self._totals: list[list[float]] = [[0.0] * beam for _ in range(sentences)]
 
     def end(self, sentence: int, place: int, last: float | None, score: float) -> None:
-        """The hypothesis at this place of the beam is a translation: with an end that cost `last`, or cut off."""
+        """End the hypothesis at this place: with `<eos>` of log-probability `last`, or cut off (None)."""
         standing, nodes = self._standing[sentence][place], self.nodes[sentence]
         if last is not None:
             nodes.append(Node(standing, EOS, last, "ended", score))
@@ -46,7 +46,7 @@ class Trees:
             nodes[standing] = nodes[standing]._replace(fate="cut", score=score)
 
     def grow(self, sentences: Sequence[int], considered: Considered, kept: Tensor) -> None:
-        """One step: `kept` (A, K) are the places, among those considered, of what the search goes on with."""
+        """One step: `kept` (A, K) are the places among those considered that the search keeps."""
         rows = zip(sentences, *(part.tolist() for part in considered), kept.tolist(), strict=True)
         for sentence, totals, parents, tokens, places in rows:
             self._grow(sentence, totals, list(zip(parents, tokens, strict=True)), places)
@@ -55,7 +55,7 @@ class Trees:
         nodes, before, paid = self.nodes[sentence], self._standing[sentence], self._totals[sentence]
         standing: dict[int, int] = {}
         for place, (total, (parent, token)) in enumerate(zip(totals, chosen, strict=True)):
-            if total == -float("inf") or (token == EOS and place < self.beam):  # those are in the tree as ends
+            if total == -float("inf") or (token == EOS and place < self.beam):  # `end` has added these
                 continue
             goes_on = place in kept and token != EOS
             standing[place] = len(nodes)

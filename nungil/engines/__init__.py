@@ -28,10 +28,10 @@ def load(
 ) -> Translator | Classifier:
     """The translator or classifier of a model folder.
 
-    With `engine="ctranslate2"` CTranslate2 searches in place of nungil, in float32 or as `compute` says ("int8"), and
-    `probabilities` has it tell those of each token, which takes longer; nungil always tells. Attention is nungil's own.
-    With `others`, a folder or several of models with the same tokenizers, translations are those of all of them
-    together; attention, and what is said of a given translation, is the first's.
+    With `engine="ctranslate2"`, CTranslate2 searches instead of nungil, in float32 or as `compute` says ("int8").
+    `probabilities` makes it compute those of each token, which takes longer; nungil always does. Attention always comes
+    from nungil. `others` are one or more folders of models with the same tokenizers; translations are then those of the
+    ensemble, but attention, and what is said of given translations, is that of the first model.
     """
     more = _folders(others)
     if engine not in get_args(Engine):
@@ -42,49 +42,49 @@ def load(
         return _together(folder, more) if more else load_native(folder)
     if more:
         raise UsageError(f"{more[0]}: CTranslate2 has one model at a time; several translate with nungil's own search")
-    name = possible_compute(compute)  # what cannot be is said before the model is read
+    name = possible_compute(compute)  # refuses bad types before the model is read
     model, transformer = transformer_of(folder, load_native(folder))
     return replace(model, engine=CTranslate2(transformer, positions_of(model.config), name, probabilities))
 
 
 def _folders(others: str | Path | Sequence[str | Path]) -> list[Path]:
-    """One folder is as good as several."""
+    """The folders as a list; a single one may be given as it is."""
     if isinstance(others, bytes) or not isinstance(others, str | Path | Iterable):
         raise UsageError(f"others: a folder or several are expected, not {type(others).__name__}")
     return [path_of(one, MODEL_FOLDER) for one in ([others] if isinstance(others, str | Path) else others)]
 
 
 def _together(folder: str | Path, others: Sequence[Path]) -> Translator:
-    """The translator of a folder, whose searches are those of several."""
+    """The translator of a folder, which searches with several models as an ensemble."""
     first = read_config(path_of(folder, MODEL_FOLDER))
     places = [Path(folder).resolve()]
     for place in others:  # before any weights are read
         _refuse_unlike(place, read_config(place), folder, first)
         places.append(place.resolve())
     if len(set(places)) < len(places):
-        raise UsageError(f"{folder}: the same model is named twice; it has nothing to add to itself")
+        raise UsageError(f"{folder}: the same model is named twice")
     model, *members = map(_translator, (folder, *others))
     return replace(model, engine=Native(model.model, *(one.model for one in members)))
 
 
 def _refuse_unlike(place: str | Path, config: ModelConfig, folder: str | Path, first: ModelConfig) -> None:
-    """Whoever translates together has the same task, and the same numbers for the same tokens."""
+    """Refuse models that cannot form an ensemble: with other tasks, languages or tokenizers."""
     if "classify" in (first.task, config.task):
         which = folder if first.task == "classify" else place
-        raise UsageError(f"{which} holds a classifier; only translators work together")
+        raise UsageError(f"{which} holds a classifier; only translators form an ensemble")
     ways = [(one.source, one.target) for one in (config, first)]
     if any(this and that and this != that for this, that in zip(*ways, strict=True)):
         (source, target), (from_, to) = ways
         raise UsageError(f"{place} translates from {source} to {target}, but {folder} from {from_} to {to}")
     if (config.files, config.marks) != (first.files, first.marks):
         raise UsageError(
-            f"{place} cuts text otherwise than {folder}; models that translate together need the same tokenizers: "
+            f"{place} has other tokenizers than {folder}; models of an ensemble need the same ones: "
             "train them on the same files with another --seed, and name the validation and test sets, which are set "
-            "aside by chance otherwise"
+            "aside at random otherwise"
         )
 
 
 def _translator(folder: str | Path) -> Translator:
     found = load_native(folder)
-    assert isinstance(found, Translator)  # its config was looked at
+    assert isinstance(found, Translator)  # by its config
     return found

@@ -1,4 +1,4 @@
-"""CTranslate2: another searcher for the Transformers that nungil trains, in whole numbers if one likes."""
+"""CTranslate2 as the searcher for Transformers trained with nungil, with int8 if wanted."""
 
 import math
 import tempfile
@@ -19,8 +19,8 @@ from nungil.model.folder import MORE, ModelConfig
 from nungil.model.transformer import TransformerTranslator
 from nungil.text.tokenizers.base import EOS
 
-ROWS, SHORT_ROWS = 320, 128  # hypotheses of a batch, and of one in whole numbers; with more, they leave the cache
-SCORED = 64  # translations whose tokens are scored together: a row of probabilities is kept for each of them
+ROWS, SHORT_ROWS = 320, 128  # hypotheses of a batch, with floats and with int8; larger ones do not fit the cache
+SCORED = 64  # translations whose tokens are scored together, which needs a row of probabilities for each
 FEWEST, MOST = 1_024, 16_384  # positions that a converted model has
 NOT_OURS = {
     "coverage_penalty": "it counts attention, and attention always comes from nungil's own search",
@@ -31,7 +31,7 @@ NOT_OURS = {
 
 
 class _Task(NamedTuple):
-    """What is searched for. `patience` times as many ends as the beam is wide are waited for."""
+    """The arguments of a search, which ends after `patience` × beam finished hypotheses."""
 
     sources: Sequence[Ids]
     longest: Sequence[int]
@@ -42,8 +42,8 @@ class _Task(NamedTuple):
 class CTranslate2:
     """Searches by CTranslate2: as many batches at a time as torch has threads, one thread each, sorted by length.
 
-    Translations that came to their end are ranked by nungil's own length penalty. Where `probabilities` are wanted,
-    each translation is read once more; without, the log-probability of the whole is told.
+    Finished translations are ranked by nungil's own length penalty. With `probabilities`, each translation is scored in
+    a second pass; otherwise only its total log-probability is known.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CTranslate2:
         self.positions, self.threads = positions, torch.get_num_threads()
         self.rows = SHORT_ROWS if self.compute.startswith("int8") else ROWS
         sizes = model.source_embedding.table.num_embeddings, model.output.out_features
-        self._names = [str(number) for number in range(max(sizes))]  # an id is named by its number, whatever it means
+        self._names = [str(number) for number in range(max(sizes))]  # tokens are named by their ids
         source, target = (self._names[:size] for size in sizes)
         found = specification(model, Written(source, target, "none", self.positions))
         try:
@@ -69,7 +69,7 @@ class CTranslate2:
         except OSError as error:
             raise ResourceError(f"the model could not be converted: {error.strerror or error}") from None
         finally:
-            torch.set_num_threads(self.threads)  # what CTranslate2 is told of threads is told to torch as well
+            torch.set_num_threads(self.threads)  # CTranslate2 changes torch's thread count, too
 
     def search(
         self,
@@ -93,16 +93,16 @@ class CTranslate2:
         return self._scored(sources, answers, settings) if self.probabilities else answers
 
     def _answer(self, batches: Sequence[Sequence[int]], task: _Task, answers: list[list[Found]]) -> None:
-        """Put the answers to some sentences in their places."""
+        """Fill in the answers to some sentences."""
         asked = [self._ask(places, task) for places in batches]
         for places, (results, penalty) in zip(batches, asked, strict=True):
             for place, one in zip(places, results, strict=True):
                 answers[place] = _ranked(one.result(), penalty, task.longest[place], task.settings)
 
     def _ask(self, places: Sequence[int], task: _Task) -> tuple[list[Any], float]:
-        """Answers to come, and the penalty that their scores have in them.
+        """Future results, and the length penalty that their scores include.
 
-        The end counts as a step, and a translation as long as may be may still come to it.
+        `<eos>` counts as a step: a translation of maximum length may still end.
         """
         settings, sources = task.settings, [self._named(task.sources[place]) for place in places]
         most = 1 + max(task.longest[place] for place in places)
@@ -124,9 +124,9 @@ class CTranslate2:
         return asked, penalty
 
     def _without_end(self, task: _Task, answers: Sequence[Sequence[Found]]) -> list[list[int]]:
-        """Sentences whose best does not end, although it might have, in batches of one limit: to be searched once more.
+        """Sentences whose best translation does not end, in batches of one length limit, to be searched again.
 
-        What goes round in circles is probable, and CTranslate2 may have thrown away a translation that ended for it.
+        Endless repetitions are probable, and CTranslate2 may have discarded a finished translation for one.
         """
         by_limit: dict[int, list[int]] = {}
         for place, found in enumerate(answers):
@@ -169,7 +169,7 @@ class CTranslate2:
 
 
 def refuse_what_it_cannot(settings: SearchSettings) -> None:
-    """Name every option that CTranslate2 does not have, or has with another meaning."""
+    """Refuse options that CTranslate2 does not have, or has with another meaning."""
     usual = SearchSettings()
     asked = [name for name in NOT_OURS if getattr(settings, name) != getattr(usual, name)]
     if asked:
@@ -180,7 +180,7 @@ def refuse_what_it_cannot(settings: SearchSettings) -> None:
 
 
 def positions_of(config: ModelConfig) -> int:
-    """How many tokens a sentence may have: what the model reads and may answer, marks included."""
+    """Most tokens of a source or a translation, marks included."""
     reads = config.longest + 2
     return min(MOST, max(FEWEST, reads, math.ceil(config.stretch * reads) + MORE + 1))
 
@@ -188,19 +188,19 @@ def positions_of(config: ModelConfig) -> int:
 def _their_penalty(settings: SearchSettings, length: float) -> float:
     """The α' that makes length^α' grow as ((5 + length) / 6)^α does where sentences have about this length.
 
-    With it CTranslate2 chooses what it throws away when more translations have ended than the beam is wide; we rank the
-    rest. 0, where plain probabilities are compared, lets it stop as soon as nothing can become better.
+    CTranslate2 uses it to choose which finished translations it discards; we rank the rest. 0, for plain probabilities,
+    lets it stop as soon as nothing can become better.
     """
     return settings.length_penalty * length / (length + 5) if settings.beam > 1 else 0.0
 
 
 def _ranked(result: Any, penalty: float, longest: int, settings: SearchSettings) -> list[Found]:
-    """What was found, by our own length penalty; what came to its end before what did not."""
+    """The results ranked by our length penalty; finished ones first."""
     found: dict[tuple[int, ...], Found] = {}
-    scores = result.scores or [math.nan]  # of a greedy search, which finds one
+    scores = result.scores or [math.nan]  # greedy search finds only one
     for tokens, score in zip(result.hypotheses, scores, strict=True):
         one = _found([int(token) for token in tokens], score * len(tokens) ** penalty, longest, settings)
-        found.setdefault((*one.ids, one.finished), one)  # two that were cut off may be the same now
+        found.setdefault((*one.ids, one.finished), one)  # after cutting, two may be equal
     return _best_first(list(found.values()))[: settings.n_best]
 
 
@@ -209,7 +209,7 @@ def _best_first(found: list[Found]) -> list[Found]:
 
 
 def _found(written: list[int], total: float, longest: int, settings: SearchSettings) -> Found:
-    """One translation. What goes beyond the longest is cut off; what is left has its share of the log-probability."""
+    """One translation, cut at the maximum length, with a proportional share of the log-probability."""
     ids = [one for one in written if one != EOS][:longest]
     finished = written[-1] == EOS and len(written) == len(ids) + 1
     length = len(ids) + finished
@@ -218,7 +218,7 @@ def _found(written: list[int], total: float, longest: int, settings: SearchSetti
 
 
 def _score(total: float, length: int, settings: SearchSettings) -> float:
-    """What our own search ranks by: with one hypothesis the mean, else by the length penalty."""
+    """The score that our own search ranks by: the mean if greedy, else with the length penalty."""
     if settings.beam == 1:
         return total / max(1, length)
     return total / float(length_penalty(length, settings.length_penalty))

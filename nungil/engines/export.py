@@ -1,4 +1,4 @@
-"""Export: a model folder as a folder that CTranslate2 loads by itself, with its tokenizers and how to use them."""
+"""Export: writes a model for CTranslate2, with its tokenizers and a README on how to use them."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from nungil.text.tokenizers.train import Tokenizers, save_tokenizers
 
 
 def export(folder: Path, out: Path, compute: str | None = None) -> None:
-    """Write it, whole or not at all, and never over anything."""
+    """Write the new folder, complete or not at all."""
     library()
     name = known_compute(compute)
     if out.exists():
-        raise UsageError(f"{out}: there is something already, and nothing is written over; choose another --out")
+        raise UsageError(f"{out}: exists already, and is not overwritten; choose another --out")
     model, transformer = transformer_of(folder, load(folder))
     tokenizers = model.tokenizers
     written = Written(
@@ -36,7 +36,7 @@ def export(folder: Path, out: Path, compute: str | None = None) -> None:
 
 
 def how_to(config: ModelConfig, tokenizers: Tokenizers, files: list[str], positions: int) -> str:
-    """The README of the folder: what it is, and a program that translates with it."""
+    """The README of the folder, with a program that translates."""
     lines = [
         f"# A translator, {config.source or '?'} to {config.target or '?'}, for CTranslate2",
         "",

@@ -1,4 +1,4 @@
-"""CTranslate2 itself, where it is installed, and what it can compute in."""
+"""The package `ctranslate2`, if installed, and the types it can compute in."""
 
 from types import ModuleType
 
@@ -19,14 +19,14 @@ def library() -> ModuleType:
 
 
 def known_compute(compute: str | None) -> str:
-    """The name of a type that CTranslate2 has weights in."""
+    """A valid type of CTranslate2's weights."""
     if compute is not None and compute not in COMPUTES:
         raise UsageError(f"compute: there is no {compute!r}{did_you_mean(compute, COMPUTES)}")
     return compute or DEFAULT
 
 
 def possible_compute(compute: str | None) -> str:
-    """The same, if this processor can compute in it."""
+    """The same, if this processor supports it."""
     name, possible = known_compute(compute), library().get_supported_compute_types("cpu")
     if name not in possible:
         able = ", ".join(one for one in COMPUTES if one in possible)

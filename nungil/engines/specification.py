@@ -1,4 +1,4 @@
-"""A Transformer of ours in CTranslate2's own terms: which of its weights is which of ours."""
+"""Converts a Transformer to CTranslate2's specification of a model."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,22 +18,20 @@ from nungil.model.transformer import TransformerTranslator
 from nungil.pipeline import Classifier, Translator
 from nungil.text.tokenizers.base import EOS, PAD, SOS, UNK
 
-NEVER = (
-    -1e4
-)  # added to the score of `<pad>` and `<sos>`: e⁻¹⁰⁰⁰⁰ is no chance at all, and a half-precision number holds it
+NEVER = -1e4  # added to the scores of `<pad>` and `<sos>`: probability 0, but within the range of float16
 
 
 class Written(NamedTuple):
-    """How a converted model is to be spoken to."""
+    """How a converted model is addressed."""
 
     source: list[str]  # a name for each id, all different
     target: list[str]
-    marks: Marks  # what CTranslate2 is to put around a source; `none` where it has its marks already
+    marks: Marks  # what CTranslate2 adds around a source; `none` if it has its marks already
     positions: int  # tokens that a sentence may have
 
 
 def transformer_of(folder: str | Path, model: Translator | Classifier) -> tuple[Translator, TransformerTranslator]:
-    """A translator and the Transformer in it; of any other model, what to do instead."""
+    """A translator and its Transformer; other models are refused with advice."""
     if isinstance(model, Translator):
         if isinstance(model.model, TransformerTranslator):
             return model, model.model
@@ -47,7 +45,7 @@ def transformer_of(folder: str | Path, model: Translator | Classifier) -> tuple[
 
 
 def specification(model: TransformerTranslator, written: Written) -> Any:
-    """All that CTranslate2 needs to know of a model. The weights are copies: to quantize them it works in place."""
+    """The specification of a model. Weights are copied, because CTranslate2 quantizes in place."""
     settings = model.settings
     layers = settings.encoder_layers, settings.decoder_layers
     found = library().specs.TransformerSpec.from_config(layers, settings.heads, pre_norm=settings.norm == "pre")
@@ -83,7 +81,7 @@ def numbers(tensor: Tensor) -> NDArray[np.float32]:
 
 
 def _positions(model: TransformerTranslator, count: int) -> NDArray[np.float32]:
-    """The table of positions: CTranslate2 would otherwise count with waves of its own."""
+    """The table of positions, since CTranslate2's own sinusoids differ."""
     width = model.settings.width
     if model.settings.positions == "none":
         return np.zeros((count, width), dtype=np.float32)
@@ -132,7 +130,7 @@ def _feed_forward(theirs: Any, ours: FeedForward) -> None:
 
 
 def _linear(theirs: Any, *ours: nn.Linear) -> None:
-    """One layer, or several that read the same and are joined into one."""
+    """One layer, or several with the same input joined into one."""
     theirs.weight = np.concatenate([numbers(one.weight) for one in ours])
     theirs.bias = np.concatenate([numbers(one.bias) for one in ours])
 

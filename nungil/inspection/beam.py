@@ -1,13 +1,12 @@
 """BeamTree: every hypothesis that a beam search went on with or let go of. No torch."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from nungil.settings import Settings
 
 Fate = Literal["kept", "pruned", "ended", "cut"]
-FATES: tuple[Fate, ...] = get_args(Fate)
 
 
 class BeamNode(Settings):

@@ -1,7 +1,7 @@
-"""AttentionRecord: where a model looked, as tokens and NumPy arrays. No torch.
+"""AttentionRecord: attention weights with their tokens, as NumPy arrays. No torch.
 
 A record is made by a model's `look`, or by `AttentionRecord.from_matrix` from the weights of any other model. Every
-drawing starts from one. It says how it is to be read, because a map that is off by one word looks just as fine.
+drawing starts from one. It includes how to read the rows, because a map that is off by one word looks just as good.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nungil.inspection.picture import Picture
 
 Array = NDArray[np.float64]
-Kind = Literal["cross", "pooling", "self", "masked"]  # the main map of a record is the first of these that it has
+Kind = Literal["cross", "pooling", "self", "masked"]  # the main map of a record is the first of these kinds
 Side = Literal["target", "source", "input"]
 
 # Who looks (the rows of a map), and at what (its columns). A decoder is fed its own output shifted by one, so the
@@ -51,7 +51,7 @@ UNMERGED = "none: tokens as the model has them"
 
 @dataclass(frozen=True, eq=False)
 class AttentionMap:
-    """The weights of one attention of a model, (heads, rows, columns); `kind` says who looks at what."""
+    """The weights of one attention of a model, (heads, rows, columns); see `kind`."""
 
     kind: Kind
     layer: int
@@ -72,29 +72,29 @@ class AttentionMap:
 
     @property
     def rows(self) -> Side:
-        """Whose tokens the rows are."""
+        """The side whose tokens are the rows."""
         return SIDES[self.kind][0]
 
     @property
     def columns(self) -> Side:
-        """Whose tokens the columns are."""
+        """The side whose tokens are the columns."""
         return SIDES[self.kind][1]
 
     @property
     def heads(self) -> int:
-        """How many heads looked side by side; 1 for attention without heads."""
+        """The number of heads; 1 for attention without heads."""
         return int(self.weights.shape[0])
 
 
 @dataclass(frozen=True, repr=False)
 class AttentionRecord:
-    """Tokens of both sides, and a map for each attention of the model. Nothing in it can be changed.
+    """Tokens of both sides, and a map for each attention of the model. Immutable.
 
     `input_tokens` are what the decoder was fed, the columns of its self-attention; empty where there is none. `reading`
     is the convention that every drawing prints. For a classifier there is one target token: the label. `steps` are the
     tokens as they were written, with their probabilities; `beam` is the search that found them, if there was one.
-    `honesty` says how far some of the maps can be trusted: those that this was measured of. `readers` says who
-    decided where a second one, that no map is of, took part.
+    `honesty` says how far maps can be trusted, for those where it was measured. `readers` gives, for classifiers with
+    n-grams, the probabilities by attention and by n-grams, which no map shows.
     """
 
     source_tokens: tuple[str, ...]
@@ -122,7 +122,7 @@ class AttentionRecord:
         if not self.maps:
             raise UsageError("a record needs at least one map of weights, and got none")
         if self.score is not None:
-            object.__setattr__(self, "score", float(self.score))  # a number of NumPy cannot be written as JSON
+            object.__setattr__(self, "score", float(self.score))  # NumPy numbers cannot be written as JSON
             if not np.isfinite(self.score):
                 raise UsageError(f"the score of a record is a finite number or None, not {self.score}")
         for place, one in enumerate(self.maps):
@@ -153,8 +153,8 @@ class AttentionRecord:
     ) -> "AttentionRecord":
         """A record of the weights of any model: (target, source) or (heads, target, source), nested lists or an array.
 
-        Row t says how much target token t looks at each source token: nothing below 0. Rows that do not sum to 1 are
-        taken as they are, and every drawing says so.
+        Row t has the weights of target token t on each source token, not below 0. Rows that do not sum to 1 are
+        kept, and every drawing says so.
         """
         array = numbers(weights, "weights")
         one = AttentionMap("cross", 0, array[None] if array.ndim == 2 else array)
@@ -165,7 +165,7 @@ class AttentionRecord:
         return {"source": self.source_tokens, "target": self.target_tokens, "input": self.input_tokens}[side]
 
     def reading_of(self, one: AttentionMap) -> str:
-        """How a row of this map is read. The convention of the record is about the decoder; an encoder needs none."""
+        """How a row of this map is read. `reading` concerns the decoder; encoders do not need it."""
         if one.kind == "self":
             return "row t is the source word that looks"
         return "the one row is the whole text" if one.kind == "pooling" else self.reading
@@ -215,15 +215,15 @@ class AttentionRecord:
         return np.asarray(one.weights[head])
 
     def picture(self, kind: str | None = None, layer: int | None = None, head: int | None = None) -> "Picture":
-        """One map, chosen as `select` does, with all that is to be said beside it: what every drawing starts from."""
+        """One map, chosen as `select` does, with its notes: the start of every drawing."""
         from nungil.inspection.pictures import picture_of  # a picture knows records
 
         return picture_of(self, kind, layer, head)
 
     def strip_of(self, kind: str | None = None, layer: int | None = None, head: int | None = None) -> Strip | None:
-        """How far this map can be trusted, chosen as `select` does; None where it was not measured."""
+        """The honesty of a map, chosen as by `select`; None if not measured."""
         one = self.map_of(kind, layer)
-        head = 0 if head is None and one.heads == 1 else head  # the mean of one head is that head
+        head = 0 if head is None and one.heads == 1 else head  # the mean over one head is that head
         found = ((strip, 0 if strip.head is None and one.heads == 1 else strip.head) for strip in self.honesty)
         wanted = one.kind, one.layer, head
         return next((strip for strip, measured in found if (strip.kind, strip.layer, measured) == wanted), None)
@@ -251,15 +251,15 @@ class AttentionRecord:
     def without_marks(self) -> "AttentionRecord":
         """The record without the rows and columns of `<sos>`, `<eos>` and `<pad>`.
 
-        What was looked at there is gone, and nothing is made to sum to 1 again: a row that looked at `<eos>` is a pale
-        row, not a loud one. A side that has nothing but marks keeps them.
+        Rows are not normalised again, so a row that looked mostly at `<eos>` becomes pale. A side with only marks keeps
+        them.
         """
         return self._regrouped(_unmarked, lambda tokens, word: tokens[word[0]], self.merge)
 
     def merged(self) -> "AttentionRecord":
-        """The record with pieces merged to words: columns summed, rows averaged, so that a row's sum stays a sum of 1.
+        """The record with pieces merged to words: columns summed, rows averaged, so that rows still sum to 1.
 
-        ▁ begins a word (SentencePiece), ￭ goes on with one (word tokenizer). `merge` says that it was done.
+        ▁ begins a word (SentencePiece), ￭ continues one (word tokenizer). `merge` records the merge.
         """
         return self if self.merge == RULE else self._regrouped(words_of, spell, RULE)
 
@@ -277,7 +277,7 @@ class AttentionRecord:
         return replace(self, maps=maps, merge=rule, steps=steps, **named)  # type: ignore[arg-type]  # three fields
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, every digit of them; coverage, which follows from them, for whoever reads it."""
+        """Plain values with every digit; includes coverage, which follows from them."""
         from nungil.inspection.coverage import coverage_of  # coverage knows records
 
         coverage = coverage_of(self)
@@ -300,7 +300,7 @@ class AttentionRecord:
 
     @classmethod
     def from_json(cls, plain: object, where: str = "attention record") -> "AttentionRecord":
-        """The record that `to_json` wrote. Anything else is refused, with `where` in the sentence."""
+        """The record that `to_json` wrote. Anything else is refused, with `where` in the message."""
         if not isinstance(plain, Mapping):
             raise UsageError(f"{where}: an object of names and values is expected, as to_json() writes it")
         written = build_settings(plain, _Written, where)
@@ -322,13 +322,13 @@ class AttentionRecord:
         save_record(self, path_of(path, RECORD_FILE))
 
     def __repr__(self) -> str:
-        """What is in it, in a line or two; every number is in `to_json()`."""
+        """A summary; every number is in `to_json()`."""
         source, target = self.source or " ".join(self.source_tokens), self.target or " ".join(self.target_tokens)
         maps = ", ".join(f"{one.kind} layer {one.layer} {one.weights.shape}" for one in self.maps)
         return f"<AttentionRecord {source!r} → {target!r}: {maps} (heads, rows, columns)>"
 
     def _repr_html_(self) -> str:
-        """In a notebook a record shows itself: its page, in a frame."""
+        """For notebooks: the page of the record, in a frame."""
         from nungil.inspection.page import frame, to_page  # a page knows records
 
         return frame(to_page(self))

@@ -1,4 +1,4 @@
-"""Recorder: the eye that only watches, and turns what it saw into a record."""
+"""Recorder: an eye that only watches, and makes records of what it saw."""
 
 from collections.abc import Collection, Sequence
 
@@ -13,22 +13,22 @@ from nungil.inspection.record import SIDES, Array, AttentionMap, AttentionRecord
 from nungil.text.tokenizers.base import SOS, SPECIALS
 
 # Sizes   B batch   *heads none or one axis   T target steps   S source steps
-STRAY = 1e-4  # a weight on padding beyond what rounding could put there
+STRAY = 1e-4  # a larger weight on padding is not rounding
 
 
 class Recorder:
-    """Keeps the weights of every look at one run of a model, and leaves them as they are.
+    """Keeps the weights of every look in one run of a model, unchanged.
 
-    The decoder may run over all steps at once, or step by step, or first over a prefix. A beam reorders its rows as it
-    goes, and a recorder cannot know: let the model read the chosen output once more, and record that.
+    The decoder may run over all steps at once, or step by step, or first over a prefix. A beam search reorders rows,
+    which a recorder cannot see: record a second pass over the chosen output instead.
     """
 
     def __init__(self, kinds: Collection[str] | None = None) -> None:
-        self._kinds = kinds  # those that are kept; all, if none are named
+        self._kinds = kinds  # kinds to keep; all by default
         self._looks: dict[tuple[str, int], list[Tensor]] = {}
 
     def __call__(self, look: Look) -> Float[Tensor, "B *heads T S"]:
-        """Remember the weights, and go on with them."""
+        """Keep the weights, and return them unchanged."""
         if self._kinds is None or look.kind in self._kinds:
             self._looks.setdefault((look.kind, look.layer), []).append(look.weights.detach())
         return look.weights
@@ -43,9 +43,9 @@ class Recorder:
         target: str = "",
         score: float | None = None,
     ) -> AttentionRecord:
-        """What was seen of one sentence of the batch. The tokens are all that the model read and wrote, marks included.
+        """The record of one sentence of the batch. The tokens include marks.
 
-        Padding, and steps taken after the sentence had ended, are cut off by the number of tokens.
+        Padding, and steps after the end of the sentence, are cut off by the number of tokens.
         """
         if not self._looks:
             raise UsageError("this recorder has seen no attention; hand it to the model as eye=recorder")
@@ -62,7 +62,7 @@ class Recorder:
         )
 
     def _refuse_other_batches(self) -> None:
-        """Where sentences leave the batch on the way, a row is not the same sentence at every step."""
+        """Refuse batches of changing size: a row would not be the same sentence at every step."""
         sizes = [weights.shape[0] for looks in self._looks.values() for weights in looks]
         other = next((size for size in sizes if size != sizes[0]), None)
         if other is not None:
@@ -75,13 +75,13 @@ class Recorder:
 def _of_sentence(weights: Tensor, row: int) -> Array:
     if not 0 <= row < weights.shape[0]:
         raise UsageError(f"there is no sentence {row} (from 0) in a batch of {weights.shape[0]}")
-    found = weights[row].cpu()  # a record makes doubles of them, and a copy; NumPy knows no bfloat16
+    found = weights[row].cpu()  # a record copies them to float64; NumPy has no bfloat16
     one = (found if found.dtype in (torch.float32, torch.float64) else found.float()).numpy()
     return np.asarray(one if one.ndim == 3 else one[None])
 
 
 def _joined(kind: str, looks: list[Array]) -> Array:
-    """All steps below each other, the shorter rows filled up with nothing."""
+    """All steps as rows, padded with zeros."""
     if kind in ("self", "pooling") and len(looks) > 1:
         raise UsageError(f"this recorder has seen {len(looks)} runs ({kind} attention); make a new one for each")
     if kind == "masked":
@@ -94,7 +94,7 @@ def _joined(kind: str, looks: list[Array]) -> Array:
 
 
 def _refuse_other_order(looks: list[Array]) -> None:
-    """A decoder that goes on has seen one more word for each step it took: all else is another run."""
+    """Refuse steps that do not continue each other, with one more word for each: they are of another run."""
     seen = 0
     for look in looks:
         seen += look.shape[1]
@@ -106,7 +106,7 @@ def _refuse_other_order(looks: list[Array]) -> None:
 
 
 def _cut(kind: str, weights: Array, tokens: dict[str, tuple[str, ...]]) -> Array:
-    """Only the rows and columns that have a token. No real row may have looked at what is cut off."""
+    """The rows and columns that have a token. Refuses weights on what is cut off."""
     if kind not in SIDES:
         raise UsageError(f"a record cannot hold attention of kind {kind!r}; it knows {', '.join(SIDES)}")
     rows, columns = SIDES[kind]

@@ -13,12 +13,12 @@ from nungil.attention.dropout import Dropout
 from nungil.model.past import Past
 from nungil.settings import Settings
 
-# Sizes   B batch   S source steps   T target steps, or beginnings of a beam   P steps so far, T included   M width
+# Sizes   B batch   S source steps   T target steps, or hypotheses of a beam   P steps so far, T included   M width
 Norm = Literal["pre", "post"]
 
 
 def heads_mistake(width: int, heads: int) -> str | None:
-    """What is wrong with a width that heads are to share."""
+    """Why this many heads cannot share this width, or None if they can."""
     return f"width {width} cannot be shared by {heads} heads; choose a multiple" if width % heads else None
 
 
@@ -71,7 +71,7 @@ class Residual(nn.Module):
     def forward(
         self, states: Float[Tensor, "B S M"], part: Callable[[Tensor], Float[Tensor, "B S M"]]
     ) -> Float[Tensor, "B S M"]:
-        """Around one part."""
+        """The states after one part, which is attention or feed-forward."""
         if self.before:
             added: Tensor = states + self.dropout(part(self.norm(states)))
             return added
@@ -124,10 +124,10 @@ class DecoderBlock(nn.Module):
         seen: Bool[Tensor, "B T P"] | None = None,
         eye: Eye | None = None,
     ) -> tuple[Float[Tensor, "B T M"], Past]:
-        """The next steps after the past, and the past with them in it.
+        """The states of the next steps, and the past with these steps added.
 
-        Without `seen`, each step sees all that stand before it. Padding stands on the right and no step sees what comes
-        after it, so the target needs no mask of its own.
+        Without `seen`, attention is causal. Padding stands on the right, where no real step can see it, so the target
+        needs no mask of its own.
         """
         kept: list[Past] = []
 

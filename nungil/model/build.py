@@ -1,4 +1,4 @@
-"""From settings to a model: one dict, kind to class."""
+"""Builds a model from its settings."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -38,5 +38,5 @@ def set_weights(model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Numbers that are learned, or counted beforehand; a tied matrix counts once."""
+    """The number of parameters; a tied matrix counts once."""
     return sum(parameter.numel() for parameter in model.parameters())

@@ -17,7 +17,7 @@ CELLS: dict[Cell, Callable[..., nn.RNNBase]] = {"lstm": nn.LSTM, "gru": nn.GRU, 
 
 
 def width_mistake(width: int, bidirectional: bool) -> str | None:
-    """What is wrong with a width that two directions are to share."""
+    """Why two directions cannot share this width, or None if they can."""
     if bidirectional and width % 2:
         return f"width {width} is odd, but two directions share it; choose an even one"
     return None
@@ -34,12 +34,12 @@ class CellState(NamedTuple):
         return CellState(self.hidden[:, rows], None if self.memory is None else self.memory[:, rows])
 
     def to(self, kind: torch.dtype) -> "CellState":
-        """The same state in numbers of another type."""
+        """The same state in another dtype."""
         return CellState(self.hidden.to(kind), None if self.memory is None else self.memory.to(kind))
 
 
 class Layers(nn.Module):
-    """Layers that read from left to right. Both ways of running them use the same weights and give the same."""
+    """Stacked layers that read from left to right. `forward` and `step` give the same states."""
 
     def __init__(self, cell: Cell, input_size: int, width: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Layers(nn.Module):
 
     @property
     def kind(self) -> torch.dtype:
-        """The type of its numbers."""
+        """The dtype of its weights."""
         return next(self.parameters()).dtype
 
     def forward(self, inputs: Float[Tensor, "B T I"], state: CellState) -> Float[Tensor, "B T W"]:

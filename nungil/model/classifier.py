@@ -1,4 +1,4 @@
-"""The classifier: embedding, encoder, pooling, dense layer, labels. Post 001, with padding that gets no weight."""
+"""The classifier: embedding, encoder, pooling, dense layer, labels. As in post 001, but padding gets no weight."""
 
 from typing import Literal, NamedTuple
 
@@ -75,24 +75,24 @@ class ClassifierSettings(Settings):
 
     @property
     def asked_by(self) -> Query:
-        """What asks, worked out."""
+        """What queries the pooling: the setting, or its default for this encoder."""
         return self.query or ("learned" if self.encoder in ("transformer", "none") else "last")
 
     @property
     def scales(self) -> bool:
-        """Whether embeddings are multiplied when they are read, worked out."""
+        """Whether embeddings are multiplied by √width when they are read; those of a Transformer always are."""
         return self.scale_embedding or self.encoder == "transformer"
 
 
 class Pooled(NamedTuple):
-    """A sentence as one vector, and where it was read from; None where that is everywhere alike."""
+    """A sentence as one vector, and the attention weights it was read with; None for pooling without attention."""
 
     vector: Float[Tensor, "B W"]
     weights: Float[Tensor, "B S"] | None = None
 
 
 class AttentionPooling(nn.Module):
-    """One look at the whole sentence: the last state, or a learned vector, asks."""
+    """Attention over the whole sentence; the query is the last state or a learned vector."""
 
     def __init__(self, width: int, score: ScoreSettings, query: Query) -> None:
         super().__init__()
@@ -109,14 +109,14 @@ class AttentionPooling(nn.Module):
 
 
 class FixedPooling(nn.Module):
-    """The baselines: mean, maximum, or the last state: where an encoder ends in one, that, else the last token's."""
+    """The baselines: mean, maximum, or last state (of encoders without a final state, that of the last token)."""
 
     def __init__(self, pooling: Pooling, recurrent: bool) -> None:
         super().__init__()
         self.pooling, self.recurrent = pooling, recurrent
 
     def forward(self, encoded: Encoded, eye: Eye | None = None) -> Pooled:
-        """One vector, by a rule without weights to learn."""
+        """One vector, without learned weights."""
         del eye
         if self.pooling == "mean":
             return Pooled(mean_of_kept(encoded.states, encoded.keep))
@@ -151,7 +151,7 @@ class AttentionClassifier(nn.Module):
         return self.decide(self.encoder(self.embedding(source), source_keep, eye), source, eye)
 
     def decide(self, encoded: Encoded, source: Int[Tensor, "B S"], eye: Eye | None = None) -> Classified:
-        """The same from a source that is encoded already; n-grams are of its ids all the same."""
+        """The same from encoded states; n-grams are still taken from the ids."""
         vector, weights = self.pooling(encoded, eye)
         deep = self.judge(vector)
         if self.ngrams is None:
@@ -160,7 +160,7 @@ class AttentionClassifier(nn.Module):
         return Classified((deep + wide) / 2, weights, deep, wide)
 
     def judge(self, vector: Float[Tensor, "B W"]) -> Float[Tensor, "B C"]:
-        """A score per class of texts that are one vector each: what attention's reader says."""
+        """A score per class from pooled vectors, without the n-grams."""
         dense = torch.relu(self.dense(self.dropout(vector)))
         scores: Tensor = self.output(self.dropout(dense))
         return scores

@@ -1,8 +1,8 @@
-"""Recurrent decoders: plain, Luong's and Bahdanau's. They differ in who asks, and in where the answer goes.
+"""Recurrent decoders: plain, Luong's and Bahdanau's. They differ in the query, and in where the context goes.
 
-plain      sₜ = f(sₜ₋₁, yₜ₋₁)                 the last encoder state is all it knows of the source
-Luong      sₜ = f(sₜ₋₁, yₜ₋₁); c from sₜ       the current state asks; with input feeding, yₜ₋₁ has h̃ₜ₋₁ beside it
-Bahdanau   c from sₜ₋₁; sₜ = f(sₜ₋₁, [yₜ₋₁; c])   the previous state asks, and the answer enters the recurrence
+plain      sₜ = f(sₜ₋₁, yₜ₋₁)                 knows nothing of the source but the last encoder state
+Luong      sₜ = f(sₜ₋₁, yₜ₋₁); c from sₜ       the query is the current state; input feeding joins h̃ₜ₋₁ to yₜ₋₁
+Bahdanau   c from sₜ₋₁; sₜ = f(sₜ₋₁, [yₜ₋₁; c])   the query is the previous state; c enters the recurrence
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ OutputName = Literal["tanh", "direct"]
 
 
 class DecoderState(NamedTuple):
-    """What a recurrent decoder remembers: its layers, the sentence it reads, and what it did before."""
+    """The states of the layers, the encoded source, and what earlier steps left: fed feature, coverage, position."""
 
     cells: CellState
     memory: Memory | None = None
@@ -40,7 +40,7 @@ class DecoderState(NamedTuple):
         return self.select(torch.arange(self.cells.hidden.shape[1]).repeat_interleave(beam))
 
     def regroup(self, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> "DecoderState":
-        """The state of some rows. Rows of one sentence read the same: while the sentences stay, the memory does."""
+        """The state of some rows. The memory changes only when sentences leave: rows of one sentence share theirs."""
         return DecoderState(
             self.cells.select(rows),
             self.memory if self.memory is None or sentences is None else self.memory.select(rows),
@@ -67,7 +67,7 @@ class Readout(nn.Module):
 
 
 class Decoder(nn.Module, ABC):
-    """What the three share: many steps are one step after another, unless a decoder knows a faster way."""
+    """What the three share: `forward` runs `step` in a loop, unless a decoder has a faster way."""
 
     feature_size: int
     layers: Layers
@@ -102,7 +102,7 @@ class PlainDecoder(Decoder):
         self.dropout = Dropout(dropout)
 
     def begin(self, cells: CellState, memory: Memory | None) -> DecoderState:
-        """Nothing but the state crosses over."""
+        """Only the cell state is used; there is no attention."""
         del memory
         return DecoderState(cells)
 
@@ -121,7 +121,7 @@ class PlainDecoder(Decoder):
 
 
 class LuongDecoder(Decoder):
-    """Luong et al. (2015): the current state asks. Without input feeding a whole sentence is one product."""
+    """Luong et al. (2015): the query is the current state. Without input feeding, all steps attend in one product."""
 
     def __init__(self, layers: Layers, attention: Attention, readout: Readout, feeds: bool) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class LuongDecoder(Decoder):
         self.feature_size = readout.feature_size
 
     def begin(self, cells: CellState, memory: Memory | None) -> DecoderState:
-        """The first step is fed zeros."""
+        """With input feeding, the first step is fed zeros."""
         first = cells.hidden.new_zeros(cells.hidden.shape[1], self.feature_size) if self.feeds else None
         return DecoderState(cells, memory, first, _nothing_read(self.attention, memory))
 
@@ -144,7 +144,7 @@ class LuongDecoder(Decoder):
         return feature, weights, _after(state, cells, feature if self.feeds else None, weights)
 
     def forward(self, embedded: Float[Tensor, "B T E"], state: DecoderState, eye: Eye | None = None) -> Decoded:
-        """The whole sentence at once where no step waits for the feature of the one before."""
+        """The whole sentence at once, unless input feeding makes each step wait for the one before."""
         if self.feeds:
             return super().forward(embedded, state, eye)
         states = self.layers(embedded, state.cells)
@@ -153,7 +153,7 @@ class LuongDecoder(Decoder):
 
 
 class BahdanauDecoder(Decoder):
-    """Bahdanau et al. (2015): the previous state asks, and what was read enters the recurrence."""
+    """Bahdanau et al. (2015): the query is the previous state, and the context enters the recurrence."""
 
     def __init__(self, layers: Layers, attention: Attention, readout: Readout) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class BahdanauDecoder(Decoder):
         self.feature_size = readout.feature_size
 
     def begin(self, cells: CellState, memory: Memory | None) -> DecoderState:
-        """The encoder's last state is the one that asks first."""
+        """The first query is the encoder's last state, through the bridge."""
         return DecoderState(cells, memory, None, _nothing_read(self.attention, memory))
 
     def step(

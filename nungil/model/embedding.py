@@ -1,4 +1,4 @@
-"""Tokens as vectors, and where they stand: embeddings and sinusoidal positions."""
+"""Embeddings and sinusoidal positions."""
 
 import math
 
@@ -14,8 +14,8 @@ from nungil.attention.dropout import Dropout
 class Embedding(nn.Module):
     """A vector per token, with dropout; it is multiplied by √E when it is read (Vaswani 2017, section 3.4).
 
-    So it may begin small, as a vocabulary's matrix wants it that shares its numbers, and whoever reads it gets numbers
-    of about 1. Recurrent layers learn far sooner from them too (docs/results.md).
+    The table is initialised small, as a tied output matrix needs, yet the encoder receives vectors of about unit scale.
+    Recurrent layers learn much sooner from these, too (docs/results.md).
     """
 
     def __init__(self, vocabulary: int, width: int, dropout: float = 0.0, scaled: bool = True) -> None:
@@ -36,7 +36,7 @@ class Embedding(nn.Module):
         return vectors
 
     def every(self) -> Float[Tensor, "V E"]:
-        """The vectors of all tokens, as they are read; nothing is learned through them."""
+        """The vectors of all tokens, scaled as `forward` scales them, without dropout or gradient."""
         return self._as_read(self.table.weight.detach())
 
     def _as_read(self, vectors: Tensor) -> Tensor:

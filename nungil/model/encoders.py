@@ -27,7 +27,7 @@ class RecurrentEncoderSettings(Settings):
     cell: Cell = Field("lstm", description="lstm, gru or rnn.")
     width: int = Field(512, ge=1, le=8_192, description="Width of a state; two directions have half of it each.")
     layers: int = Field(1, ge=1, le=32, description="Layers, one above the other.")
-    bidirectional: bool = Field(True, description="Read from both ends, so that a state knows what comes after it.")
+    bidirectional: bool = Field(True, description="Read in both directions, so that a state knows what comes after it.")
     dropout: float = Field(0.2, ge=0, lt=1, description="Share of numbers dropped between layers while training.")
 
     @model_validator(mode="after")
@@ -39,7 +39,7 @@ class RecurrentEncoderSettings(Settings):
 
 
 class RecurrentEncoder(nn.Module):
-    """RNN, GRU or LSTM layers, from one end or from both."""
+    """RNN, GRU or LSTM layers, in one direction or in both."""
 
     def __init__(self, input_size: int, settings: RecurrentEncoderSettings) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class RecurrentEncoder(nn.Module):
         keep: Bool[Tensor, "B S"],
         eye: Eye | None = None,  # noqa: ARG002  a recurrent encoder does not attend
     ) -> Encoded:
-        """States of every step. Padding is never read: a sentence gives the same alone and in any batch."""
+        """States of every step. Padding is never read: a sentence has the same states alone and in any batch."""
         refuse_empty_rows(keep)
         real = None if bool(keep.all()) else keep
         states, hidden, memory = embedded, [], []
@@ -85,7 +85,7 @@ class TransformerEncoder(nn.Module):
         states = embedded
         if self.positions == "sinusoidal":
             states = states + sinusoids(0, states.shape[1], self.width, states)
-        seen = None if bool(keep.all()) else keep  # nothing to hide is cheaper than hiding nothing
+        seen = None if bool(keep.all()) else keep  # without a mask attention is faster
         for block in self.blocks:
             states = block(states, seen, eye)
         states = self.norm(states)
@@ -93,7 +93,7 @@ class TransformerEncoder(nn.Module):
 
 
 class NoEncoder(nn.Module):
-    """The embeddings themselves: a baseline that knows no order."""
+    """The embeddings themselves: a baseline that knows no word order."""
 
     def __init__(self, input_size: int) -> None:
         super().__init__()

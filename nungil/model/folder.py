@@ -1,7 +1,7 @@
-"""The model folder: config.json, model.safetensors, tokenizers. Nothing in it is run, and nothing is taken on trust.
+"""The model folder: config.json, model.safetensors, tokenizers. Nothing in it is executed or trusted.
 
-Whatever does not fit is refused before memory is spent on it: unknown settings, sizes out of range, tensors that the
-settings do not imply, a tokenizer with another hash or size, links that lead out of the folder.
+Whatever does not fit is refused before memory is allocated for it: unknown settings, sizes out of range, tensors that
+the settings do not imply, a tokenizer with another hash or size, links that lead out of the folder.
 """
 
 import hashlib
@@ -30,14 +30,14 @@ from nungil.text.source import Task
 from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, load_tokenizers, save_tokenizers
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
-MORE = 20  # tokens that any translation may have beyond what the length of its source suggests
+MORE = 20  # tokens that any translation may have beyond `stretch` × the length of its source
 LARGEST_CONFIG = 50_000_000  # bytes; a million labels fit
 LARGEST_TOKENIZER = 200_000_000  # bytes; a million long words fit
 TOKENIZER_FILES = tuple(f"{side}.{ending}" for side in ("tokenizer", "source", "target") for ending in ("spm", "json"))
 
 
 class ModelConfig(Settings):
-    """All that is needed to build a model again: config.json."""
+    """config.json: everything needed to rebuild the model."""
 
     format: Literal[1] = 1
     task: Task
@@ -91,7 +91,7 @@ def build_model(config: ModelConfig) -> Model:
 
 
 def shapes_of(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """The shape of every weight that the config implies, without memory for any of them."""
+    """The shape of every weight that the config implies, without allocating any."""
     with torch.device("meta"), _Unfilled():
         return {name: tuple(part.shape) for name, part in build_model(config).named_parameters()}
 
@@ -117,7 +117,7 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 
 
 def load_model(folder: Path) -> Loaded:
-    """Read a model folder, or refuse it in a sentence."""
+    """Read a model folder; whatever does not fit is a CheckpointError."""
     config = read_config(folder)
     tokenizers = read_tokenizers(folder, config)
     weights = _checked_weights(folder / WEIGHTS, config)
@@ -148,7 +148,7 @@ def read_config(folder: Path) -> ModelConfig:
 
 
 def _refuse_foreign(folder: Path, plain: Any) -> None:
-    """Other tools have a config.json too; of theirs not every setting is wrong, but all of it is something else."""
+    """Name the tool that wrote a config.json which is not ours, instead of listing every setting as unknown."""
     if not isinstance(plain, dict) or "task" in plain or "model" in plain:
         return
     what = f"{CONFIG} has neither task nor model"
@@ -160,7 +160,7 @@ def _refuse_foreign(folder: Path, plain: Any) -> None:
 
 
 def _as_it_was(plain: Any) -> Any:
-    """What configs of earlier versions do not say: that recurrent models and classifiers read embeddings unscaled."""
+    """Configs from before `scale_embedding`: their recurrent models and classifiers read embeddings unscaled."""
     if not isinstance(plain, dict) or not isinstance(plain.get("model"), dict):
         return plain
     if plain["model"].get("kind") not in ("recurrent", "classifier"):
@@ -169,7 +169,7 @@ def _as_it_was(plain: Any) -> Any:
 
 
 def read_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
-    """The tokenizers of a model folder, if they are those that the config names."""
+    """The tokenizers of a model folder, which must be exactly those that the config names."""
     _refuse_other_files(folder, config)
     for name, digest in config.files.items():
         path = folder / name
@@ -192,7 +192,7 @@ def read_tokenizers(folder: Path, config: ModelConfig) -> Tokenizers:
 
 
 def _refuse_other_files(folder: Path, config: ModelConfig) -> None:
-    """The tokenizers that will be read are those that the config names, all of them and no others."""
+    """Refuse a folder whose tokenizer files are not exactly those that the config names."""
     for name in config.files:
         if name not in TOKENIZER_FILES:
             raise CheckpointError(f"{folder / CONFIG}: {name!r} is not the name of a tokenizer of ours")
@@ -204,16 +204,16 @@ def _refuse_other_files(folder: Path, config: ModelConfig) -> None:
 
 
 def _guess(path: Path) -> str:
-    """What such a file is likely to be instead."""
+    """What a file that is not safetensors probably is."""
     with path.open("rb") as file:
         begins = file.read(2)
     if begins in (b"PK", b"\x80\x02", b"\x80\x04", b"\x80\x05"):
-        return "it holds objects of Python, as torch.save writes them, and such files are never opened"
+        return "it holds pickled objects, as torch.save writes them; such files are never opened"
     return "it may have been cut off when it was copied; copy it again"
 
 
 def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
-    """Exactly the tensors that the config implies: compared by the file's header, before any is read."""
+    """Exactly the tensors that the config implies, checked against the file's header before any is read."""
     if not path.is_file():
         raise CheckpointError(f"{path}: there are no weights yet; training writes them at its first validation")
     _refuse_links(path.parent, path)
@@ -237,7 +237,7 @@ def _checked_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Leaves new weights as they are. To draw numbers for tensors without memory, torch imports modules for seconds."""
+    """Skips initialisation. On the meta device torch would import modules for seconds, only to draw nothing."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

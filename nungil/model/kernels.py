@@ -13,7 +13,7 @@ from nungil.attention.energy import tanh_
 
 
 class Kernel(ABC):
-    """The arithmetic of one step of a cell, and of its gradient. `memory` is an LSTM's cell; the others carry zeros."""
+    """One step of a cell and its gradient. `memory` is an LSTM's cell state; other cells carry zeros there."""
 
     gates: ClassVar[int]
     split: ClassVar[bool] = False  # whether U h + b is used by itself, and not only in a sum with W x + b
@@ -26,20 +26,20 @@ class Kernel(ABC):
         hidden: Float[Tensor, "D B W"],
         memory: Float[Tensor, "D B W"],
     ) -> tuple[Tensor, ...]:
-        """The new hidden state and memory, and what going back needs.
+        """The new hidden state and memory, and what `backward` needs.
 
-        `inputs` are W x + b; `gates`, which may be written over, are U h + b, and where that is not split, both added.
+        `inputs` are W x + b. `gates` are U h + b, or, where the two are not split, their sum; they may be overwritten.
         """
 
     @abstractmethod
     def backward(
         self, saved: tuple[Tensor, ...], grad_hidden: Float[Tensor, "D B W"], grad_memory: Float[Tensor, "D B W"]
     ) -> "Felt":
-        """From the gradients of the new hidden state and memory to those of what they were made of."""
+        """From the gradients of the new hidden state and memory to those of the gates and of the state before."""
 
 
 class Felt(NamedTuple):
-    """Gradients of W x + b, of U h + b, of the hidden state beside the gates (None: nothing), of the memory before."""
+    """Gradients of W x + b, of U h + b, of the memory before, and of the hidden state other than through the gates."""
 
     inputs: Float[Tensor, "D B G"]
     gates: Float[Tensor, "D B G"]

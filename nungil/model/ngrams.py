@@ -1,6 +1,6 @@
 """A second reader: naive Bayes and logistic regression over hashed n-grams of tokens. Wang and Manning (2012), NBSVM.
 
-An encoder reads order and context, a bag of n-grams knows rare phrases; they err on different texts.
+An encoder knows order and context, a bag of n-grams rare phrases; they are wrong about different texts.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from nungil.settings import Settings
 
 # Sizes   B batch   S source steps   N n-grams of a text   K buckets   C classes
 MULTIPLIER, MODULUS = 1_000_003, 2**31 - 1  # of the hash; both are primes, and the products stay far below 2⁶³
-STRIDE = 5.0  # an n-gram is seen seldom: it learns in longer steps than the matrices beside it
-NOTHING = 1e-6  # the least length that features are divided by
+STRIDE = 5.0  # scales the scores, and so the steps: an n-gram is rare, and has to learn faster than a matrix does
+NOTHING = 1e-6  # the smallest length that features are divided by
 
 
 class NgramSettings(Settings):
@@ -29,8 +29,8 @@ class NgramSettings(Settings):
 class NgramReader(nn.Module):
     """A score per class: the sum over the distinct n-grams of a text, of every n up to the longest.
 
-    How much an n-gram speaks for a class is a feature that is counted once, before training (`count`); how far it is
-    believed is a weight that is learned. Until they are counted, all features are alike. Collisions are borne.
+    The feature of an n-gram is its log-ratio for each class, counted once before training (`count`); its weight is
+    learned. Before `count`, all features are 1. Hash collisions are not resolved.
     """
 
     def __init__(self, settings: NgramSettings, classes: int) -> None:
@@ -44,7 +44,7 @@ class NgramReader(nn.Module):
         nn.init.zeros_(self.bias)
 
     def forward(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"]) -> Float[Tensor, "B C"]:
-        """Features of length 1 for each text and class, times their weights."""
+        """Features, normalised to length 1 for each text and class, times their weights."""
         buckets, real = self._distinct(source, keep)
         features = embedding(buckets, self.ratios) * real[..., None]
         lengths = features.square().sum(dim=1).sqrt().clamp(min=NOTHING)
@@ -52,7 +52,7 @@ class NgramReader(nn.Module):
 
     @torch.no_grad()
     def count(self, texts: Iterable[tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"], Int[Tensor, " B"]]]) -> None:
-        """The features: log p(n-gram | class) − log p(n-gram | any other class), with one text more of each."""
+        """The features: log p(n-gram | class) − log p(n-gram | any other class), with add-one smoothing."""
         counts = torch.zeros_like(self.ratios)
         for source, keep, label in texts:
             buckets, real = self._distinct(source, keep)
@@ -64,7 +64,7 @@ class NgramReader(nn.Module):
     def _distinct(
         self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"]
     ) -> tuple[Int[Tensor, "B N"], Bool[Tensor, "B N"]]:
-        """The buckets of each text in rising order, and which of them stand there for the first time."""
+        """The buckets of each text, sorted, and which of them are first occurrences."""
         buckets, real = self._hashed(source, keep)
         rising = buckets.masked_fill(~real, -1).sort(dim=1).values
         first = rising.diff(dim=1, prepend=rising.new_full((len(rising), 1), -1)) > 0

@@ -1,7 +1,7 @@
-"""Past: keys and values of the steps that were decoded, with room for those to come.
+"""Past: the key-value cache of a decoder, with room for steps to come.
 
-A new step is written behind the others, and nothing is copied. Whoever goes on from the same past twice gets room of
-his own the second time: a past is never changed under the hands of another.
+A new step is written behind the others without copying them. Appending to the same past a second time copies it first:
+a past never changes for whoever else holds it.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from torch import Tensor
 from nungil.attention.multihead import Heads
 
 # Sizes   B rows   H heads   R room for steps   D width of a head
-LEAST = 16  # steps that there is room for at first
+LEAST = 16  # steps of room at first
 
 
 @dataclass
 class Room:
-    """Where keys and values are written, and how many steps are."""
+    """Where keys and values are written, and how many steps have been."""
 
     keys: Float[Tensor, "B H R D"]
     values: Float[Tensor, "B H R D"]
@@ -33,7 +33,7 @@ class Past:
 
     @classmethod
     def of(cls, heads: Heads) -> "Past":
-        """A past of these steps, which may stay where they are."""
+        """A past of these steps; they are not copied."""
         steps = heads.keys.shape[2]
         return cls(Room(heads.keys, heads.values, steps), steps)
 
@@ -58,7 +58,7 @@ class Past:
         return Past(self._moved(self.heads.select(rows), self.length + 1), self.length)
 
     def _moved(self, heads: Heads, needed: int) -> Room:
-        """The same steps in room for at least so many, and then for some more."""
+        """The same steps in new room for at least `needed` steps."""
         B, H, _, D = heads.keys.shape
         room = max(LEAST, needed * 3 // 2)
         keys, values = (heads.keys.new_empty(B, H, room, D) for _ in range(2))

@@ -1,4 +1,4 @@
-"""What products are computed in, where torch does not see to it itself or should not."""
+"""The precision of matrix products: fp32, or bfloat16 through autocast."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
@@ -6,20 +6,20 @@ from typing import Literal
 import torch
 
 Precision = Literal["fp32", "bf16"]
-SearchPrecision = Literal["fp32", "bf16", "int8"]  # whole numbers are good enough to search with, not to learn with
+SearchPrecision = Literal["fp32", "bf16", "int8"]  # int8 is good enough for searching, not for training
 
 
 def computing_in(precision: Precision) -> AbstractContextManager[object]:
-    """Within it, products are of this precision."""
+    """A context in which matrix products have this precision."""
     return torch.autocast("cpu", dtype=torch.bfloat16) if precision == "bf16" else nullcontext()
 
 
 def product_type(own: torch.dtype) -> torch.dtype:
-    """bfloat16 where that was asked for (`computing_in`), else the numbers' own type."""
+    """bfloat16 inside `computing_in("bf16")`, else the given type."""
     shortened = own == torch.float32 and torch.is_autocast_enabled("cpu")
     return torch.get_autocast_dtype("cpu") if shortened else own
 
 
 def in_full() -> torch.autocast:
-    """Within it nothing is shortened to bfloat16, not even what is no product: states are handed on step by step."""
+    """A context without autocast: recurrent states, for example, must not be rounded at every step."""
     return torch.autocast("cpu", enabled=False)

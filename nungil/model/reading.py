@@ -1,11 +1,10 @@
 """A recurrent layer over padded sentences, in all its directions, in whichever of two ways is faster.
 
 `walk` goes step by step, for every cell. `read_marked` gives an LSTM to torch's own kernel, which is one call for all
-steps, in single precision or with products in bfloat16, but knows nothing of padding. Here it is told in the only
-language it understands, its inputs: one more number is 1 where there is padding, and its weights shut the input gate
-and hold the forget gate open, both completely. So at padding c' = 1·c + 0·g: the memory stands still, no gradient is
-made, and from the right, where padding comes first, h = o·tanh(0) is the state of a sentence that has not begun. No
-packing, no sorting, no turning around.
+steps, in fp32 or with products in bfloat16, but knows nothing of padding. So padding is marked in its inputs: one more
+feature is 1 at padding, with weights that close the input gate and open the forget gate completely. There
+c' = 1·c + 0·g: the memory does not change, and no gradient flows. Read from the right, where padding comes first,
+h = o·tanh(0) = 0 is the initial state. Nothing needs to be packed, sorted or reversed.
 """
 
 import os
@@ -20,15 +19,15 @@ from nungil.model.products import in_full, product_type
 from nungil.model.recurrence import Walked, walk
 
 # Sizes   B batch   T steps   I width of an input   D directions   W width of a state, all directions joined
-SHUT = 1e6  # far beyond what a gate's other inputs come to, and 32 bits hold it: the sigmoid is exactly 0 or 1
-MANY = 128  # sentences that learn; with more, a step is so much arithmetic that walking costs nothing on the way back
-LSTM = 2  # what oneDNN calls it
+SHUT = 1e6  # far beyond what the other inputs of a gate add up to, so the sigmoid is exactly 0 or 1
+MANY = 128  # sentences of a training batch; in larger ones `walk` has the faster backward pass
+LSTM = 2  # the mode's number in oneDNN
 
 SHAPES_SETTING, SHAPES_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 
 
 def read(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"], keep: Bool[Tensor, "B T"] | None = None) -> Walked:
-    """The states of every step and the last ones. Padding must stand on the right; states there are of no meaning."""
+    """The states of every step and the last ones. Padding must stand on the right; states there are meaningless."""
     return read_marked(layer, inputs, keep) if _suits(layer, inputs) else walk(layer, inputs, keep=keep)
 
 
@@ -38,30 +37,30 @@ def go_on(
     hidden: Float[Tensor, "B W"],
     memory: Float[Tensor, "B W"] | None = None,
 ) -> Float[Tensor, "B T W"]:
-    """The states of every step from a given one on, from left to right. Padding is read too, after all that is real."""
+    """The states of every step, left to right, from a given state. Padding, on the right, is read like any token."""
     if memory is None or not _suits(layer, inputs):
         return walk(layer, inputs, hidden, memory).states
     return _kernel(layer, inputs, (hidden[None], memory[None]), _weights(layer, marked=False)).states
 
 
 def _suits(layer: nn.RNNBase, inputs: Float[Tensor, "B T I"]) -> TypeGuard[nn.LSTM]:
-    """Whether torch's own kernel is the faster way."""
+    """Whether torch's own kernel is faster here."""
     few = len(inputs) <= MANY or not torch.is_grad_enabled()
     return isinstance(layer, nn.LSTM) and has_kernel(inputs) and few
 
 
 def has_kernel(inputs: Float[Tensor, "B T I"]) -> bool:
-    """Whether torch has an LSTM of one piece for these numbers; without oneDNN it goes step by step too, and slower."""
+    """Whether torch has a fused LSTM for this device and dtype; without oneDNN its LSTM is a slower loop."""
     if inputs.device.type != "cpu" or inputs.dtype != torch.float32:
         return False
     return bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
 
 
 def keep_few_shapes() -> None:
-    """Have oneDNN remember how to compute few shapes; it reads this once, the first time that it computes something.
+    """Limit oneDNN's cache of primitives. oneDNN reads the limit once, at its first computation.
 
-    By default it remembers 1,024. They stand in memory between the numbers of batches that are long gone, so that a run
-    on long texts, where most batches have a shape of their own, grows to 3 GB instead of 0.7, and is no faster.
+    By default it holds 1,024 shapes, and fragments the memory. A run on long texts, where most batches have a shape of
+    their own, would grow to 3 GB instead of 0.7 GB, and be no faster.
     """
     os.environ.setdefault(SHAPES_SETTING, SHAPES_KEPT)
 
@@ -74,7 +73,7 @@ def read_marked(layer: nn.LSTM, inputs: Float[Tensor, "B T I"], keep: Bool[Tenso
     first = inputs.new_zeros(1 + layer.bidirectional, len(inputs), layer.hidden_size)
     states, hidden, memory = _kernel(layer, inputs, (first, first), _weights(layer, marked=keep is not None))
     last = list(hidden)
-    if keep is not None:  # from the left, the kernel ends in padding
+    if keep is not None:  # left to right, the kernel's last step is padding
         ends = keep.sum(dim=1) - 1
         last[0] = states[torch.arange(len(states), device=states.device), ends, : layer.hidden_size]
     return Walked(states, torch.cat(last, dim=-1), torch.cat(list(memory), dim=-1))
@@ -89,7 +88,7 @@ class _Ended(NamedTuple):
 
 
 def _kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], weights: list[Tensor]) -> _Ended:
-    """torch's own LSTM, from the first hidden state and memory of each direction on."""
+    """torch's own LSTM, from the given hidden state and memory of each direction."""
     if product_type(inputs.dtype) != inputs.dtype and has_short_kernel():
         return _short_kernel(layer, inputs, first, weights)
     with in_full():
@@ -100,7 +99,7 @@ def _kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], weight
             has_biases=True,
             num_layers=1,
             dropout=0.0,
-            train=torch.is_grad_enabled(),  # whether to remember what going back needs
+            train=torch.is_grad_enabled(),  # whether to save what backward needs
             bidirectional=layer.bidirectional,
             batch_first=True,
         )
@@ -108,12 +107,12 @@ def _kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], weight
 
 
 def has_short_kernel() -> bool:
-    """Whether this processor's has products in bfloat16."""
+    """Whether oneDNN has bfloat16 products on this processor."""
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def _short_kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], weights: list[Tensor]) -> _Ended:
-    """The same with products in bfloat16, which `torch.lstm` has no way to ask for. What is remembered is not short."""
+    """The same with bfloat16 products, which `torch.lstm` cannot be asked for. The memory stays in full precision."""
     kind, full = product_type(inputs.dtype), inputs.dtype
     inputs_TBI = inputs.to(kind).transpose(0, 1).contiguous()
     found = []
@@ -144,7 +143,7 @@ def _short_kernel(layer: nn.LSTM, inputs: Tensor, first: tuple[Tensor, Tensor], 
 
 
 def _weights(layer: nn.LSTM, marked: bool) -> list[Tensor]:
-    """The weights of each direction in torch's order; with what the mark of padding does to the gates i, f, g, o."""
+    """The weights of each direction in torch's order; if `marked`, with a column for the mark of padding."""
     weights: list[Tensor] = [parameter for direction in layer.all_weights for parameter in direction]
     if marked:
         effect = weights[0].new_tensor([-SHUT, SHUT, 0.0, 0.0]).repeat_interleave(layer.hidden_size)

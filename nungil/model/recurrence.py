@@ -1,14 +1,14 @@
-"""A recurrent layer over whole sentences: torch's own arithmetic, without what makes it slow, and blind to padding.
+"""A recurrent layer over whole padded sentences, as one autograd function that is faster than torch's.
 
-torch walks a sentence through autograd one step at a time: a product for the weights' gradient at every step, and a
-tensor of zeros for every slice. Here the walk is one function. Going back, only what truly depends on the next step is
-done step by step; the gradients of all weights are one product over all steps together. A layer that reads from both
-ends takes both steps at once: half as many operations, each of twice the size.
+torch runs a sentence through autograd step by step, with a product for the weights' gradient and a tensor of zeros for
+every slice at each step. Here the backward pass does step by step only what depends on the next step; the gradients of
+the weights are one product over all steps. A bidirectional layer takes a step of both directions at once: half as many
+operations, each twice as large.
 
-At a padded step a state stays as it was. So the last state is that of the last real word, whatever stands after it, and
-from the right a sentence begins with its own last word: no packing, no sorting.
+At a padded step the state stays as it was. So the last state is that of the last real word, and from the right a
+sentence begins with its own last word. Nothing is packed or sorted.
 
-Products may be shortened to bfloat16; the states, and what is added to them, are not.
+Products may be in bfloat16; states and sums are not.
 """
 
 from typing import Any, NamedTuple
@@ -42,7 +42,7 @@ def walk(
 ) -> Walked:
     """One layer in all its directions, from the state given or from zeros.
 
-    Padding must stand on the right; states there are of no meaning.
+    Padding must stand on the right; states there are meaningless.
     """
     directions = 1 + layer.bidirectional
     nothing = inputs.new_zeros(len(inputs), directions * layer.hidden_size)
@@ -53,9 +53,9 @@ def walk(
 
 
 def _real_steps(keep: Bool[Tensor, "B T"] | None, directions: int) -> list[Bool[Tensor, "D B 1"] | None]:
-    """For each step of a walk where it meets real words; None where they all are, as at most steps, or none is asked.
+    """For each step, which rows are real words; None where all are. Empty without `keep`.
 
-    The first direction walks from the left, the second from the right.
+    The first direction runs from the left, the second from the right.
     """
     if keep is None:
         return []
@@ -65,7 +65,7 @@ def _real_steps(keep: Bool[Tensor, "B T"] | None, directions: int) -> list[Bool[
 
 
 class _Walk(torch.autograd.Function):
-    """One layer over all steps. What belongs to a direction stands in the order in which it walks."""
+    """One layer over all steps. Tensors with an axis T have it in the order of each direction's own steps."""
 
     @staticmethod
     def forward(ctx: Any, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -107,7 +107,7 @@ class _Walk(torch.autograd.Function):
         grad_inputs = torch.bmm(flat_in, weights_in.to(kind)).to(full).view(*inputs_DTBI.shape)
         grads_in = torch.bmm(flat_in.transpose(1, 2), inputs_DTBI.flatten(1, 2)).to(full)
         grads_back = torch.bmm(flat_back.transpose(1, 2), before_DTBW.flatten(1, 2)).to(full)
-        ones_D1N = flat_in.new_ones(D, 1, flat_in.shape[1])  # a sum as a product adds up in full precision, and fast
+        ones_D1N = flat_in.new_ones(D, 1, flat_in.shape[1])  # a product sums in full precision, and fast
         bias_in = torch.bmm(ones_D1N, flat_in)[:, 0].to(full)
         bias_back = torch.bmm(ones_D1N, flat_back)[:, 0].to(full) if kernel.split else bias_in.clone()  # not shared
         weights = [part[d] for d in range(D) for part in (grads_in, grads_back, bias_in, bias_back)]
@@ -115,7 +115,7 @@ class _Walk(torch.autograd.Function):
 
 
 class _GoneBack(NamedTuple):
-    """Gradients of both parts of the gates of all steps, and of the state before the first."""
+    """Gradients of both parts of all steps' gates, and of the initial state."""
 
     inputs: Float[Tensor, "D T B G"]
     gates: Float[Tensor, "D T B G"]
@@ -126,7 +126,7 @@ class _GoneBack(NamedTuple):
 def _go_back(
     ctx: Any, weights_back: Float[Tensor, "D G W"], grad_states: Float[Tensor, "D T B W"], last: tuple[Tensor, Tensor]
 ) -> _GoneBack:
-    """Step by step, what truly depends on the step after; the gates' gradients as short as products want them."""
+    """The part of the backward pass that has to go step by step. Gradients of gates are in the products' dtype."""
     kernel, _, kind, real = ctx.plan
     grad_hidden, grad_memory = last
     D, T, B, W = grad_states.shape
@@ -136,7 +136,7 @@ def _go_back(
         here = real[t] if real else None
         grad_hidden = grad_hidden + grad_states[:, t]
         felt = kernel.backward(ctx.steps[t], grad_hidden, grad_memory)
-        if here is not None:  # at a padded step the gradient goes past the cell, as the state did
+        if here is not None:  # at padding the gradient bypasses the cell, as the state did
             felt = _past_padding(felt, here, grad_hidden, grad_memory)
         short = gates_DTBG[:, t].copy_(felt.gates)
         if kernel.split:
@@ -148,7 +148,7 @@ def _go_back(
 
 
 def _past_padding(felt: Felt, real: Bool[Tensor, "D B 1"], grad_hidden: Tensor, grad_memory: Tensor) -> Felt:
-    """Where there is padding: nothing for the gates, and all of it for the state before."""
+    """At padding the gates get no gradient, and the state before gets all of it."""
     return Felt(
         felt.inputs.masked_fill(~real, 0.0),
         felt.gates.masked_fill(~real, 0.0),
@@ -171,24 +171,24 @@ def _by_direction(state: Float[Tensor, "B V"], directions: int) -> Float[Tensor,
 
 
 def _in_order(inputs: Float[Tensor, "B T I"], directions: int) -> Float[Tensor, "D T B I"]:
-    """The same steps for every direction, in the order in which it takes them: the second comes from the right."""
+    """The steps for each direction, in its own order: the second runs from the right."""
     forth_TBI = inputs.transpose(0, 1)
     return torch.stack([forth_TBI, forth_TBI.flip(0)][:directions])
 
 
 def _cut(states: Float[Tensor, "B T V"], directions: int) -> Float[Tensor, "D T B W"]:
-    """What belongs to each direction, in its order."""
+    """The part of each direction, in its own order."""
     forth, *back = states.transpose(0, 1).chunk(directions, dim=-1)
     return torch.stack([forth, *(part.flip(0) for part in back)])
 
 
 def _joined(states: Float[Tensor, "D T B W"]) -> Float[Tensor, "B T V"]:
-    """The states of all directions at each step, from the left to the right."""
+    """The states of all directions, joined at each step, left to right."""
     forth, *back = states
     return torch.cat([forth, *(part.flip(0) for part in back)], dim=-1).transpose(0, 1)
 
 
 def _summed(numbers: Float[Tensor, "D T B I"]) -> Float[Tensor, "B T I"]:
-    """What all directions say of each step, added up."""
+    """The sum over directions, left to right."""
     forth, *back = numbers
     return torch.stack([forth, *(part.flip(0) for part in back)]).sum(dim=0).transpose(0, 1)

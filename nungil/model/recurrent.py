@@ -40,11 +40,11 @@ class RecurrentSettings(Settings):
     width: int = Field(512, ge=1, le=8_192, description="Width of a state, of encoder and decoder.")
     encoder_layers: int = Field(1, ge=1, le=32, description="Layers of the encoder.")
     decoder_layers: int = Field(1, ge=1, le=32, description="Layers of the decoder.")
-    bidirectional: bool = Field(True, description="The encoder reads from both ends, with half the width each.")
+    bidirectional: bool = Field(True, description="The encoder reads in both directions, with half the width each.")
     decoder: DecoderName = Field("luong", description="plain (no attention), luong or bahdanau.")
     score: ScoreSettings = Field(default_factory=ScoreSettings, description="How source steps are scored.")
     output: OutputName = Field("tanh", description="tanh(W[c; s]) before the vocabulary, or [c; s] directly.")
-    input_feeding: bool = Field(False, description="Luong only: the last feature enters the next step.")
+    input_feeding: bool = Field(False, description="Luong only: the feature of each step is an input of the next.")
     tie: bool | None = Field(
         None, description="The vocabulary's matrix is the target embedding; by default where the output is tanh."
     )
@@ -103,12 +103,12 @@ class RecurrentTranslator(nn.Module):
         return self.decode(target_in, self.start(source, source_keep, eye), eye)
 
     def decode(self, target_in: Int[Tensor, "B T"], state: DecoderState, eye: Eye | None = None) -> Decoded:
-        """The same from a state: what `start` gave, or `begin`."""
+        """The same from a state that `start` or `begin` gave."""
         decoded: Decoded = self.decoder(self.target_embedding(target_in), state, eye)
         return decoded
 
     def logits(self, features: Float[Tensor, "*B F"]) -> Float[Tensor, "*B V"]:
-        """A score per token of the vocabulary, in full: two that are nearly as good should not be rounded to one."""
+        """A score per token of the vocabulary, never in bfloat16: near-ties should not be rounded to ties."""
         with in_full():
             scored: Tensor = self.output(features.to(self.output.weight.dtype))
         return scored
@@ -118,7 +118,7 @@ class RecurrentTranslator(nn.Module):
         return self.begin(self.encoder(self.source_embedding(source), keep, eye))
 
     def begin(self, encoded: Encoded) -> DecoderState:
-        """The same from a source that is encoded already, from other vectors perhaps than those of its words."""
+        """The same from encoder states, which need not come from the embeddings of words."""
         attention = getattr(self.decoder, "attention", None)
         memory = attention.prepare(encoded.states, encoded.keep) if isinstance(attention, Attention) else None
         return self.decoder.begin(self.bridge(encoded), memory)
@@ -131,7 +131,7 @@ class RecurrentTranslator(nn.Module):
 
 
 class Bridge(nn.Module):
-    """The encoder's last state to the decoder's first, h and c alike: tanh(W[→; ←]), a W for each decoder layer."""
+    """From the encoder's last state to the decoder's first: tanh(W[→; ←]), with a W for each layer and for h and c."""
 
     def __init__(self, settings: RecurrentSettings) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What models give back: encoded sentences, decoded features, one step of decoding, a classified text."""
+"""What models return: encoded sentences, decoded features, one step of decoding, a classified text."""
 
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -8,7 +8,7 @@ from torch import Tensor
 
 # Sizes   B batch   S source steps   T target steps   W width   F of a feature   V vocabulary   L layers   C classes
 
-S = TypeVar("S", bound="State")  # not `Self`: the checks of the test run cannot follow it outside a decorated class
+S = TypeVar("S", bound="State")  # not `Self`: the shape checks of the tests do not support it here
 
 
 @runtime_checkable
@@ -20,18 +20,18 @@ class State(Protocol):
         ...
 
     def spread(self: S, beam: int) -> S:
-        """The state of each sentence so many times, side by side. What is of the source may be shared by them."""
+        """The state of each sentence `beam` times, side by side. What concerns the source may be shared."""
         ...
 
     def regroup(self: S, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> S:
-        """After `spread`: the state of some rows. They are of the same sentences as before, or of those given."""
+        """After `spread`: the state of some rows; of all sentences as before, or only of `sentences`."""
         ...
 
 
 class Encoded(NamedTuple):
-    """A batch of sentences as an encoder leaves it.
+    """A batch of sentences after the encoder.
 
-    `last` is the final state of each layer, both directions joined; encoders without one give the mean of the states.
+    `last` is the final state of each layer, both directions joined, or the mean of the states where there is none.
     `cell` is the same of an LSTM's memory cell.
     """
 
@@ -42,18 +42,18 @@ class Encoded(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A feature per target step, one linear layer before the vocabulary, and where it was read from.
+    """A feature per target step, which the output layer turns into scores, and the attention it was made with.
 
-    `weights` are None where nothing reads a source (plain) or where there are many (a Transformer; use an eye).
+    `weights` are None without attention (plain), and with many heads (Transformers: use an eye).
     """
 
     features: Float[Tensor, "B T F"]
     weights: Float[Tensor, "B T S"] | None = None
 
 
-@dataclass(frozen=True)  # the checks of the test run know no generic NamedTuple
+@dataclass(frozen=True)  # the shape checks of the tests do not support generic NamedTuples
 class Stepped(Generic[S]):
-    """One step of decoding: a score for each next token, the state to go on from, where it looked."""
+    """One step of decoding: a score for each next token, the new state, and attention weights as in `Decoded`."""
 
     logits: Float[Tensor, "B V"]
     state: S
@@ -61,14 +61,14 @@ class Stepped(Generic[S]):
 
     @property
     def log_probs(self) -> Float[Tensor, "B V"]:
-        """The scores as log-probabilities. A search needs those of a few tokens only."""
+        """The scores as log-probabilities, computed on demand: a search may need few of them."""
         return self.logits.log_softmax(dim=-1)
 
 
 class Classified(NamedTuple):
-    """A score per class, before softmax, and where the pooling looked; None where it does not look.
+    """A score per class, before softmax, and the weights of the pooling (None without attention).
 
-    Where a reader of n-grams takes part, the scores are the mean of what the two say: `deep` and `wide`.
+    With n-grams, the scores are the mean of `deep`, from the encoder, and `wide`, from the n-grams.
     """
 
     logits: Float[Tensor, "B C"]

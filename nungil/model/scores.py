@@ -1,4 +1,4 @@
-"""Which score a model attends with: its settings, and one dict from names to classes."""
+"""The score function of an attention: its settings, and how it is built."""
 
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
@@ -11,7 +11,7 @@ from nungil.errors import UsageError, did_you_mean
 from nungil.settings import Settings
 
 ScoreName = Literal["dot", "scaled-dot", "general", "concat", "additive", "location", "coverage"]
-GROUP = "nungil.scores"  # of entry points
+GROUP = "nungil.scores"  # entry points of scores in other packages
 
 
 class ScoreSettings(Settings):
@@ -22,7 +22,7 @@ class ScoreSettings(Settings):
         None, ge=1, le=8_192, description="Inner width of concat, additive and coverage; by default that of the keys."
     )
     window: Literal["none", "local-m", "local-p"] = Field(
-        "none", description="Look everywhere, or near the own step (local-m) or a predicted one (local-p)."
+        "none", description="Look everywhere, or only near the own position (local-m) or a predicted one (local-p)."
     )
     reach: int = Field(10, ge=1, le=1_024, description="Steps that a window reaches to each side; Luong's D.")
     longest: int = Field(
@@ -52,7 +52,7 @@ def own_scores() -> dict[str, EntryPoint]:
 
 
 def _own_score(name: str, query_size: int, key_size: int) -> Score:
-    """`make(query_size, key_size)` of an installed package; nothing else is ever loaded."""
+    """The score that the factory of an installed package makes, called with the sizes of query and key."""
     there = own_scores()
     if name not in there:
         known = did_you_mean(name, there) if there else "; none is installed"

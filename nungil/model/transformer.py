@@ -17,7 +17,7 @@ from nungil.model.products import in_full
 from nungil.model.results import Decoded, Encoded, Stepped
 from nungil.model.vocabulary import Vocabulary
 
-# Sizes   B batch   S source steps   T target steps   K beam   P past steps of all beginnings   M width   V vocabulary
+# Sizes   B batch   S source steps   T target steps   K hypotheses   P past steps of all   M width   V vocabulary
 
 
 class TransformerSettings(BlockSettings):
@@ -37,9 +37,9 @@ class TransformerSettings(BlockSettings):
 class TransformerState(NamedTuple):
     """Keys and values of the source and of the target so far, of every block.
 
-    After `spread`, the beginnings of a sentence are as many queries of it: they share its source, and its past too. All
-    that any of them has written stays where it is, and `seen` tells which of it is whose. So nothing is ever copied
-    when the beam changes, and five small products are one.
+    After `spread`, the hypotheses of a sentence are queries to one source and one past, which holds the steps that any
+    of them has written; `seen` says which steps belong to which. So a change of the beam copies no keys or values, and
+    the products of all hypotheses are one.
     """
 
     source: tuple[Heads, ...]
@@ -58,20 +58,27 @@ class TransformerState(NamedTuple):
         )
 
     def spread(self, beam: int) -> "TransformerState":
-        """The state of each sentence so many times, side by side."""
+        """The state of each sentence `beam` times, side by side."""
         return self._replace(seen=self.keep.new_ones(len(self.keep), beam, self.position))
 
     def regroup(self, rows: Int[Tensor, " N"], sentences: Int[Tensor, " A"] | None = None) -> "TransformerState":
-        """The state of some rows, and of the sentences that they are of."""
+        """The state of some rows, and of the sentences they belong to."""
         if self.seen is None:
             return self.select(rows)
         state = self if sentences is None else self.select(sentences)
         seen = self.seen.flatten(0, 1)[rows]
         return state._replace(seen=seen.view(len(state.keep), -1, seen.shape[1]))
 
+    def seen_next(self) -> Bool[Tensor, "B K Q"] | None:
+        """`seen` after one more step of every hypothesis: of the steps that are new, each sees only its own."""
+        if self.seen is None:
+            return None
+        own = torch.eye(self.seen.shape[1], dtype=torch.bool, device=self.seen.device)
+        return torch.cat([self.seen, own.expand(len(self.seen), -1, -1)], dim=2)
+
 
 class TransformerTranslator(nn.Module):
-    """Encoder and decoder, depth set apart; embeddings tied as the settings say."""
+    """Encoder and decoder, each of its own depth; matrices are tied as the settings say."""
 
     def __init__(self, settings: TransformerSettings, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -104,21 +111,21 @@ class TransformerTranslator(nn.Module):
         return self.decode(target_in, self.start(source, source_keep, eye), eye)
 
     def decode(self, target_in: Int[Tensor, "B T"], state: TransformerState, eye: Eye | None = None) -> Decoded:
-        """The same from a state: what `start` gave, or `begin`."""
+        """The same from a state that `start` or `begin` gave."""
         return Decoded(self._decode(target_in, state, eye)[0])
 
     def logits(self, features: Float[Tensor, "*B M"]) -> Float[Tensor, "*B V"]:
-        """A score per token of the vocabulary, in full: two that are nearly as good should not be rounded to one."""
+        """A score per token of the vocabulary, never in bfloat16: near-ties should not be rounded to ties."""
         with in_full():
             scored: Tensor = self.output(features.to(self.output.weight.dtype))
         return scored
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
-        """Read the source; what every block needs of it is made once."""
+        """Read the source; its keys and values are computed once for every block."""
         return self.begin(self.encoder(self.source_embedding(source), keep, eye))
 
     def begin(self, encoded: Encoded) -> TransformerState:
-        """The same from a source that is encoded already, from other vectors perhaps than those of its words."""
+        """The same from encoder states, which need not come from the embeddings of words."""
         blocks = (block for block in self.blocks if isinstance(block, DecoderBlock))
         heads = (block.cross.prepare(encoded.states, encoded.states) for block in blocks)
         return TransformerState(tuple(one.contiguous() for one in heads), encoded.keep)
@@ -133,11 +140,9 @@ class TransformerTranslator(nn.Module):
     def _decode(
         self, target_in: Int[Tensor, "B T"], state: TransformerState, eye: Eye | None
     ) -> tuple[Float[Tensor, "B T M"], TransformerState]:
-        """The next target steps, one or many, after those in the state; or one step of every beginning of a beam."""
-        steps, seen = target_in.shape[1], state.seen
-        if seen is not None:  # of what is written now, each sees its own
-            own = torch.eye(steps, dtype=torch.bool, device=seen.device).expand(len(seen), -1, -1)
-            seen, steps = torch.cat([seen, own], dim=2), 1
+        """The next target steps, one or many, after those in the state; or one step of every hypothesis of a beam."""
+        seen = state.seen_next()
+        steps = target_in.shape[1] if seen is None else 1
         states = self.target_embedding(target_in)
         if self.settings.positions == "sinusoidal":
             states = states + sinusoids(state.position, steps, states.shape[2], states)

@@ -1,4 +1,4 @@
-"""How many tokens each side has, and whether they are the same ones."""
+"""The sizes of both vocabularies, and whether they are one."""
 
 from pydantic import Field, model_validator
 

@@ -18,7 +18,7 @@ def load(folder: str | Path) -> Translator | Classifier:
 
 
 def opened(loaded: Loaded) -> Translator | Classifier:
-    """The same for a model that is in memory already."""
+    """The same for a model already in memory."""
     if isinstance(loaded.model, AttentionClassifier):
         return Classifier(loaded.config, loaded.model, loaded.tokenizers.source)
     return Translator(loaded.config, loaded.model, loaded.tokenizers)

@@ -24,7 +24,7 @@ from nungil.pipeline.texts import Marked, encode, evaluating, many, not_empty, p
 from nungil.records import Classification
 from nungil.text.tokenizers.base import Tokenizer
 
-ROWS = 256  # texts that are computed together
+ROWS = 256  # texts of a batch
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class Classifier(ClassifierInsight):
     tokenizer: Tokenizer
 
     def __repr__(self) -> str:
-        """Which one it is, in a line; the whole network is `model`."""
+        """One line; the whole network is `model`."""
         what = f"of {self.config.source or '?'}, {len(self.config.labels):,} labels"
         return f"<Classifier {what}: {self.config.model.kind}, {parameter_count(self.model):,} parameters>"
 
@@ -56,7 +56,7 @@ class Classifier(ClassifierInsight):
         return [answers[place] for place in range(len(given))]
 
     def look(self, text: str, *, honesty: Wanted | bool = False) -> AttentionRecord:
-        """Where the pooling looks. The one row is the label. `honesty` as of translators."""
+        """Where the pooling looks: one row, for the label. `honesty` is as for translators."""
         if not self.config.attends:
             raise UsageError(f"this classifier pools by {self.model.settings.pooling}: it has no attention to look at")
         given = not_empty(text)
@@ -85,10 +85,10 @@ class Classifier(ClassifierInsight):
     def explain(
         self, text: str, step: int = 1, *, layer: int | None = None, head: int | None = None, kind: str | None = None
     ) -> Ledger:
-        """Every number from the tokens to the labels, checked against the model. There is one step.
+        """Every number from the tokens to the labels, checked against the model, in one step.
 
-        With kind `self`, of a Transformer, the step is a token, from 1, whose look at its own sentence is written out;
-        layers and heads count from 0, and by default it is the last layer and its first head.
+        With kind `self`, for Transformers, `step` is a token, from 1, whose self-attention is written out. Layers and
+        heads count from 0; by default the last layer and its first head.
         """
         given = not_empty(text)
         encoded = encode(given, self.tokenizer, self.config)
@@ -105,14 +105,14 @@ class Classifier(ClassifierInsight):
 
 
 def _readers(found: Classified, label: int) -> str:
-    """Who decided, where the map is of one of two readers."""
+    """With n-grams, the probabilities by attention and by n-grams, because the map shows only the former."""
     if found.deep is None or found.wide is None:
         return ""
     return told_by_both(*(float(one.softmax(dim=-1)[0, label]) for one in (found.deep, found.wide)))
 
 
 def told_by_both(deep: float, wide: float) -> str:
-    """What each reader gives the label; the page knows this sentence, and has it in Korean too."""
+    """The probability of the label by attention and by n-grams. The page translates this very sentence to Korean."""
     return (
         f"the label is by the mean of two. Attention, of which this map is, gives it a probability of {deep:.2f}; "
         f"n-grams, which no map shows, {wide:.2f}."

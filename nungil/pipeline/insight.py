@@ -1,6 +1,6 @@
-"""Insight: how far what a model shows can be trusted, and what would be if … Translators and classifiers have it alike.
+"""Insight: what translators and classifiers share for judging how far a map can be trusted.
 
-Lenses, honesty, interventions, differences, badges: text in, records out, as with everything of the pipeline.
+Lenses, honesty, interventions, differences, badges: text in, records out.
 """
 
 from abc import ABC, abstractmethod
@@ -30,28 +30,28 @@ from nungil.text.tokenizers.base import Tokenizer
 
 
 class Insight(ABC):
-    """What `Translator` and `Classifier` share. `target` is a translation, or a label, in place of the model's own."""
+    """`target` is always a translation or a label to use in place of the model's own."""
 
     config: ModelConfig
 
     @abstractmethod
     def _parts(self) -> tuple[Model, Tokenizer]:
-        """The model, and the tokenizer of what it reads."""
+        """The model, and the tokenizer of its source."""
 
     @abstractmethod
     def _example(self, source: Shown, target: str | None) -> Example:
-        """What the model makes of this."""
+        """The source with its translation or label."""
 
     @abstractmethod
     def _room(self, source: Sequence[int]) -> int:
-        """How many tokens may be written for these."""
+        """Most tokens that may be written for this source."""
 
     @abstractmethod
     def _judged(self, records: Sequence[tuple[str, str]]) -> tuple[list[Example], Metric]:
-        """Examples of some records, and how the model is scored on them."""
+        """Examples of some records, and the metric that scores the model on them."""
 
     def example(self, text: str, target: str | None = None) -> Example:
-        """The text and what is written for it, as everything below takes it."""
+        """The text and its translation or label, as `nungil.inspection` takes them."""
         with evaluating(self._parts()[0]):
             return self._example(self._source(text), target)
 
@@ -88,12 +88,12 @@ class Insight(ABC):
     def quick_honesty(
         self, text: str, target: str | None = None, *, layer: int | None = None, head: int | None = None
     ) -> Strip | None:
-        """The same without permutations, if it takes no more than a second or so; else None."""
+        """The same without permutations, if that takes no more than about a second; else None."""
         with evaluating(self._parts()[0]):
             return measured(self._attending(self._source(text), target), Wanted(layer, head))
 
     def _honest(self, record: AttentionRecord, example: Example, honesty: Wanted | bool) -> AttentionRecord:
-        """The record with the strip that is wanted, if it was measured."""
+        """The record with its honesty strip, if one is wanted and cheap enough."""
         if honesty is False:
             return record
         with evaluating(self._parts()[0]):
@@ -109,9 +109,9 @@ class Insight(ABC):
         head: int | None = None,
         everywhere: bool = False,
     ) -> Intervention:
-        """Change rows of attention and see what is written then: `Force(3, "snow")`, `Flatten(1)` …
+        """Change rows of attention and see what is written instead: `Force(3, "snow")`, `Flatten(1)` …
 
-        In one layer, by default the last, with all its heads or one; or everywhere, in all of them.
+        In one layer, by default the last, in one head or all; or, with `everywhere`, in all layers and heads.
         """
         source = self._source(text)
         with evaluating(self._parts()[0]):
@@ -131,7 +131,7 @@ class Insight(ABC):
         return Difference(first, second, tuple(str(edit) for edit in edits), tuple(after.origins), likely)
 
     def edited(self, text: str, *edits: Edit) -> Example:
-        """The text after these edits and what is written for it, as everything else takes it."""
+        """The text after these edits, and its translation or label, as `nungil.inspection` takes them."""
         after = self._edited(text, edits)
         with evaluating(self._parts()[0]):
             return self._example(after.source, None)
@@ -152,7 +152,7 @@ class Insight(ABC):
 
     def _edited(self, text: str, edits: Sequence[Edit]) -> Traced:
         if not edits:
-            raise UsageError("nothing is to be edited; name an edit, as Swap('snow', 'rain')")
+            raise UsageError("no edits were given; name one, such as Swap('snow', 'rain')")
         tokenizer = self._parts()[1]
         return edited(
             self._source(text), edits, self._places, lambda word: shown(tokenizer.encode(word), tokenizer, word)

@@ -1,4 +1,4 @@
-"""What differs between the insight of a translator and that of a classifier: what is written, and how it is scored."""
+"""`Insight` for translators and for classifiers: what is written, and how it is scored."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from nungil.scoring import score_labels, score_translations
 from nungil.text.tokenizers.base import EOS, Tokenizer
 from nungil.text.tokenizers.train import Tokenizers
 
-ROWS = 64  # texts that are translated together while attention is spoiled
+ROWS = 64  # texts of a batch while attention is changed
 
 
 class TranslatorInsight(Insight):
@@ -37,7 +37,7 @@ class TranslatorInsight(Insight):
 
     @abstractmethod
     def _best(self, source: Sequence[int]) -> list[int]:
-        """The model's own translation of some ids, with `<eos>` if it came to its end."""
+        """The model's own translation of some ids, with `<eos>` if it is finished."""
 
     def _parts(self) -> tuple[Model, Tokenizer]:
         return self.model, self.tokenizers.source
@@ -48,7 +48,7 @@ class TranslatorInsight(Insight):
         return self._of(source, self._given(target))
 
     def _given(self, target: str) -> Shown:
-        """A translation that is given, to its end."""
+        """A given translation, with `<eos>`."""
         text, writes = not_empty(target), self.tokenizers.target
         return shown([*writes.encode(text), EOS], writes, text)
 
@@ -71,7 +71,7 @@ class TranslatorInsight(Insight):
         return examples, Metric("chrF", under)
 
     def _greedy(self, sources: Sequence[Sequence[int]], make_eye: MakeEye) -> list[Found]:
-        """Greedy translations while an eye watches each batch anew."""
+        """Greedy translations, with a new eye for each batch."""
         found: dict[int, Found] = {}
         for places in batches_of([len(source) for source in sources], ROWS):
             ids, keep = padded([sources[place] for place in places])
@@ -82,12 +82,12 @@ class TranslatorInsight(Insight):
 
 
 def ended(found: Found) -> list[int]:
-    """The ids of a translation, with `<eos>` if it came to its end."""
+    """The ids of a translation, with `<eos>` if it is finished."""
     return [*found.ids, EOS] if found.finished else found.ids
 
 
 class ClassifierInsight(Insight):
-    """Of a classifier. The target is a label: why this one, or why not that one."""
+    """Of a classifier; `target` is a label."""
 
     config: ModelConfig
     model: AttentionClassifier

@@ -1,4 +1,4 @@
-"""The sentences of a text, put together again as one translation."""
+"""Joins the translations of a text's sentences to one."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -8,7 +8,7 @@ from nungil.text.sentences import Sentence
 
 
 def joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translation:
-    """The sentences of a text as one translation, with what stood between them."""
+    """The translations of a text's sentences as one, with the white space that stood between them."""
     if len(parts) == 1:
         return parts[0]
     kept = max(len(part.n_best) for part in parts)
@@ -38,7 +38,7 @@ def _joined(parts: Sequence[Translation], cut: Sequence[Sentence]) -> Translatio
 
 
 def joined_links(parts: Sequence[Translation], cut: Sequence[Sentence]) -> str | None:
-    """The links of sentences that stand one after another."""
+    """The links of consecutive sentences, renumbered."""
     if any(part.links is None for part in parts):
         return None
     found, source, target = [], 0, 0
@@ -48,5 +48,5 @@ def joined_links(parts: Sequence[Translation], cut: Sequence[Sentence]) -> str |
             found.append(f"{left + source}-{right + target}")
         source, target = source + len(part.source.split()), target + len(part.text.split())
         if part.source and not between.after:
-            source -= 1  # no space, as in Japanese: the next sentence goes on with the word that this one ends with
+            source -= 1  # no space, as in Japanese: the next sentence continues the last word
     return " ".join(found)

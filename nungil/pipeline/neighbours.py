@@ -1,4 +1,4 @@
-"""Neighbours: the words whose embeddings point the same way as that of a word."""
+"""Neighbours: the words whose embeddings have the largest cosine with that of a word."""
 
 from typing import Literal, NamedTuple
 
@@ -16,14 +16,14 @@ Side = Literal["source", "target", "both"]
 
 
 class Neighbour(NamedTuple):
-    """A token of the vocabulary, and the cosine of its angle with the word."""
+    """A token of the vocabulary, and its cosine with the word."""
 
     token: str
     cosine: float
 
 
 class Neighbours(NamedTuple):
-    """The nearest tokens on one side of a model, the nearest first; `pieces` are what the word was cut into there."""
+    """The nearest tokens on one side of a model, nearest first; `pieces` are the tokens of the word there."""
 
     side: Side
     word: str
@@ -63,13 +63,13 @@ def _tokens(tokenizer: Tokenizer) -> list[str]:
 
 
 def _close(word: str, known: set[str]) -> str:
-    """The nearest spelling, but never the whole vocabulary."""
+    """A hint at the nearest spelling, but never the whole vocabulary."""
     hint = did_you_mean(word, known)
     return hint if hint.startswith("; did") else "; it has never seen the word, or not often enough"
 
 
 def _nearest(word: str, side: Vectors, count: int) -> Neighbours:
-    """A word of several pieces is the mean of them. Of pieces, only those that begin a word are compared with it."""
+    """The nearest tokens to a word (the mean, if it has several pieces). Pieces within words are not candidates."""
     ids = side.tokenizer.encode(word)
     table = side.table.detach().double()
     unit = table / table.norm(dim=1, keepdim=True).clamp(min=1e-12)

@@ -1,4 +1,4 @@
-"""Prefixes: text that translations are to begin with, as ids."""
+"""Prefixes: the ids of the text that translations have to begin with."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ Prefix = str | Iterable[str | None] | None  # one for all texts, one for each of
 
 
 def prefix_ids(prefix: Prefix, texts: int, tokenizer: Tokenizer) -> list[list[int]]:
-    """The ids that each of so many translations begins with. A prefix that ends in `<eos>` is a whole translation."""
+    """The ids that each translation begins with. A prefix that ends in `<eos>` is the whole translation."""
     if prefix is None or isinstance(prefix, str):
         return [_ids(prefix, tokenizer)] * texts
     if isinstance(prefix, bytes) or not isinstance(prefix, Iterable):
@@ -28,7 +28,7 @@ def prefix_ids(prefix: Prefix, texts: int, tokenizer: Tokenizer) -> list[list[in
 
 
 def at_beginnings(prefixes: Sequence[list[int]], texts: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The prefix of every part of some texts: the first part that is not empty has that of its text, others none."""
+    """The prefix of every sentence: that of its text for the first one that is not empty, none for the others."""
     found: list[list[int]] = []
     for ids, parts in zip(prefixes, texts, strict=True):
         first = next((place for place, part in enumerate(parts) if part), None)

@@ -1,4 +1,4 @@
-"""Texts on their way into a model: tidied, cut into ids, marked, padded."""
+"""Prepares texts for a model: tidied, tokenized, marked, padded."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,11 +21,11 @@ from nungil.text.tokenizers.vocabulary import JOINER, CharacterTokenizer, Vocabu
 BYTE_SPACES = {
     f"<0x{ord(space):02X}>": space for space in " \t\n\v\f\r\x1c\x1d\x1e\x1f"
 }  # as SentencePiece writes them
-UNKNOWN_PIECE = " ⁇ "  # what SentencePiece makes of `<unk>` in a text
+UNKNOWN_PIECE = " ⁇ "  # as SentencePiece decodes `<unk>`
 
 
 class Marked(NamedTuple):
-    """A text as ids with its marks, whether it had to be cut, and its words that the model has never seen."""
+    """The ids of a text with their marks, whether it was truncated, and its words that are not in the vocabulary."""
 
     ids: list[int]
     cut: bool
@@ -33,16 +33,16 @@ class Marked(NamedTuple):
 
 
 def encode(text: str, tokenizer: Tokenizer, config: ModelConfig) -> Marked:
-    """The ids of a text with the marks of the config, cut to the longest that the model reads."""
+    """The ids of a text with the marks of the config, truncated to what the model reads."""
     ids = tokenizer.encode(text)
     unknown = _unknown(text, ids, tokenizer) if _count_unknown(ids, tokenizer) else ()
     return Marked(surround(ids[: config.longest], config.marks), len(ids) > config.longest, unknown)
 
 
 def _unknown(text: str, ids: Sequence[int], tokenizer: Tokenizer) -> tuple[str, ...]:
-    """The words of a text that have no id, each once; a full stop that is unknown leaves its word known.
+    """The words of a text that are not in the vocabulary, each once. Unknown punctuation leaves its word known.
 
-    Where every text has ids, because letters that no piece has are cut into bytes, they are words mostly of such bytes.
+    With byte fallback every text has ids; a word is then unknown if most of its ids are bytes.
     """
     if isinstance(tokenizer, WordTokenizer):
         cut = zip(tokenizer.cut(text), ids, strict=True)
@@ -63,7 +63,7 @@ def _bare(token: str) -> str:
 
 
 def named(ids: Sequence[int], tokenizer: Tokenizer, text: str) -> list[str]:
-    """The tokens of a text that these ids were made of; one that the vocabulary lacks has its own name, not `<unk>`."""
+    """The tokens of a text with these ids; those not in the vocabulary are spelt out instead of `<unk>`."""
     tokens = tokenizer.tokens(ids)
     if not isinstance(tokenizer, VocabularyTokenizer):
         return tokens
@@ -72,10 +72,10 @@ def named(ids: Sequence[int], tokenizer: Tokenizer, text: str) -> list[str]:
 
 
 def shown(ids: Sequence[int], tokenizer: Tokenizer, text: str | None = None) -> Shown:
-    """Ids with their tokens as people are shown them; with the text that they were made of, unknown ones have theirs.
+    """Ids with their tokens as users see them; given the text, unknown tokens are spelt out.
 
-    Words can still be told: ▁ begins one, ￭ goes on with one. A character model has ▁ for a space, and where its text
-    is one word, before it.
+    Word boundaries stay visible: ▁ begins a word, ￭ continues one. With characters ▁ stands for a space, and before a
+    text of a single word.
     """
     own = tokenizer.tokens(ids) if text is None else named(ids, tokenizer, text)
     lost = SPECIALS[UNK]
@@ -89,12 +89,12 @@ def shown(ids: Sequence[int], tokenizer: Tokenizer, text: str | None = None) -> 
 
 
 def by_words(tokens: Sequence[str], tokenizer: Tokenizer) -> list[str]:
-    """The tokens with ▁ where a word of their text begins, whatever the tokenizer makes of spaces."""
+    """The tokens with ▁ where a word of the text begins, for any kind of tokenizer."""
     return respelt(tokens, ["" if token in MARKS else _part(token, tokenizer) for token in tokens])
 
 
 def _part(token: str, tokenizer: Tokenizer) -> str:
-    """What a token puts into a text, with the space before it."""
+    """The text of a token, with the space before it."""
     if isinstance(tokenizer, CharacterTokenizer):
         return token
     if isinstance(tokenizer, WordTokenizer):
@@ -105,12 +105,12 @@ def _part(token: str, tokenizer: Tokenizer) -> str:
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "B S"], Bool[Tensor, "B S"]]:
-    """Sentences of unequal length as one tensor, and which of its ids are real."""
+    """Sentences as one padded tensor, and which of its ids are real."""
     return pad([np.array(row, dtype=np.int64) for row in rows])
 
 
 def paired(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Pairs of a text and its translation or label; what is none is refused with its place."""
+    """Checked pairs of a text and its translation or label; a bad one is refused with its number."""
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise UsageError(f"pairs of two texts are expected, as [('snow', '눈')], not {type(pairs).__name__}")
     found = list(pairs)
@@ -127,12 +127,12 @@ def _two_texts(pair: list[object]) -> bool:
 
 
 def many(texts: str | Iterable[str]) -> list[str]:
-    """The texts, tidied; one is as good as several."""
+    """The texts, tidied; a single one may be given as it is."""
     return [tidy(text) for text in listed(texts)]
 
 
 def listed(texts: str | Iterable[str]) -> list[str]:
-    """One text is as good as several; what is no text is refused with its place."""
+    """The texts as a list; a single one may be given as it is. What is no text is refused with its number."""
     if isinstance(texts, bytes) or not isinstance(texts, Iterable):
         raise UsageError(f"a text or several are expected, not {type(texts).__name__}")
     found = [texts] if isinstance(texts, str) else list(texts)
@@ -143,7 +143,7 @@ def listed(texts: str | Iterable[str]) -> list[str]:
 
 
 def not_empty(text: str) -> str:
-    """The text, tidied, if anything is left of it."""
+    """The text, tidied; an empty one is refused."""
     if not isinstance(text, str):
         raise UsageError(f"one text is expected, not {type(text).__name__}")
     tidied = tidy(text)
@@ -154,7 +154,7 @@ def not_empty(text: str) -> str:
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Without dropout; a model that is in training goes on with it, whatever happens in between."""
+    """The model in evaluation mode; afterwards in its previous mode."""
     was_training = model.training
     model.eval()
     try:

@@ -45,12 +45,12 @@ from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK
 from nungil.text.tokenizers.train import Tokenizers
 from nungil.text.tokenizers.vocabulary import WordTokenizer
 
-ROWS = 64  # pairs that are looked at together
-CANDIDATES = 5  # the most probable tokens of a step that a record keeps
+ROWS = 64  # pairs of a batch while attention is recorded
+CANDIDATES = 5  # most probable tokens of each step that a record keeps
 
 
 class Draft(NamedTuple):
-    """A sentence, and one translation that was found for it."""
+    """A sentence and one translation found for it."""
 
     source: str
     encoded: Marked
@@ -59,15 +59,15 @@ class Draft(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Translator(TranslatorInsight):
-    """Translates text. Nothing of a call is left when it is answered, so two may be answered at once."""
+    """Translates text. Calls leave no state, so that several threads may call at once."""
 
     config: ModelConfig
     model: TranslatorModel
     tokenizers: Tokenizers
-    engine: Searcher | None = None  # who searches in place of nungil itself
+    engine: Searcher | None = None  # searches in place of nungil's own search
 
     def __repr__(self) -> str:
-        """Which one it is, in a line; the whole network is `model`."""
+        """One line; the whole network is `model`."""
         way = f"{self.config.source or '?'} → {self.config.target or '?'}"
         return f"<Translator {way}: {self.config.model.kind}, {parameter_count(self.model):,} parameters>"
 
@@ -84,11 +84,11 @@ class Translator(TranslatorInsight):
     ) -> list[Translation]:
         """A translation for each text, in the same order. An empty text stays empty.
 
-        `options` are those of `SearchSettings`: `beam=1`, `n_best=3`, `sample=True, seed=7` … A text of several
-        sentences is translated sentence by sentence, unless `split` is off; what stands between them, line breaks too,
-        is kept, white space at the ends of the text is not. With `align`, each has its word links. A `prefix`, one for
-        all or one for each, is what translations begin with; one that ends in `<eos>` is the whole translation. Where
-        texts are part of more, `first` is the place of the first one: each part has draws of its own.
+        `options` are those of `SearchSettings`: `beam=1`, `n_best=3`, `sample=True, seed=7` … With `split`, a text is
+        translated sentence by sentence; white space between sentences, line breaks included, is kept, at the ends of
+        the text it is not. With `align`, each translation has its word links. A `prefix`, one for all or one for each,
+        is what translations begin with; one that ends in `<eos>` is the whole translation. If texts are translated in
+        chunks, `first` is the number of the first one, which gives each chunk random draws of its own.
         """
         if align and not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
@@ -109,10 +109,10 @@ class Translator(TranslatorInsight):
         return [joined([next(found) for _ in cut], cut) if cut else _empty(align) for cut in parts]
 
     def look(self, text: str, target: str | None = None, *, honesty: Wanted | bool = False) -> AttentionRecord:
-        """Where it looks while it writes its own translation, or the one that is given.
+        """Where the model looks while it writes its own translation, or a given one.
 
-        The rows are its tokens and `<eos>`; a translation that does not come to its end has none. With `honesty`, the
-        record says how far its main map can be trusted, if that takes a second or so; `Wanted` asks for more.
+        The rows are its tokens, and `<eos>` if it is finished. With `honesty`, the record says how far its main map can
+        be trusted, if measuring that takes no more than about a second; `Wanted` asks for more.
         """
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to look at")
@@ -137,10 +137,10 @@ class Translator(TranslatorInsight):
         kind: str | None = None,
         target: str | None = None,
     ) -> Ledger:
-        """Every number of one step of its own translation, or of the one that is given, checked against the model.
+        """Every number of one step of the model's own translation, or a given one, checked against the model.
 
-        Steps count from 1, layers and heads from 0; by default the last layer and its first head. With kind `self`, of
-        a Transformer, the step is a token of the source, and its look at its own sentence is written out.
+        Steps count from 1, layers and heads from 0; by default the last layer and its first head. With kind `self`, for
+        Transformers, `step` is a token of the source whose self-attention is written out.
         """
         given = not_empty(text)
         encoded = encode(given, self.tokenizers.source, self.config)
@@ -154,7 +154,7 @@ class Translator(TranslatorInsight):
         return explain_model(self.model, asked, facts)
 
     def _written(self, encoded: Marked, target: str | None) -> Shown:
-        """Its own translation, or the one that is given, to the end."""
+        """The model's own translation, or a given one."""
         return shown(self._best(encoded.ids), self.tokenizers.target) if target is None else self._given(target)
 
     def align(
@@ -164,7 +164,7 @@ class Translator(TranslatorInsight):
         layer: int | None = None,
         head: int | None = None,
     ) -> list[str]:
-        """The word links of given translations, in Pharaoh's format: for each target word the source word looked at.
+        """Word links of given translations, in Pharaoh's format: for each target word the source word with most weight.
 
         A row of attention can be read as that of the word being written, or of the word that was just put in.
         """
@@ -175,10 +175,10 @@ class Translator(TranslatorInsight):
         return links
 
     def look_at_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[int, AttentionRecord]]:
-        """Where it looks while it writes given translations: the place of each pair, and its record, in any order.
+        """Where the model looks while it writes given translations: the place and record of each pair, in any order.
 
-        Many are read at once, so this is for many. A record here has no probabilities, and for words to be counted as
-        people do, its tokens have ▁ where a word begins, whatever the tokenizer.
+        Made for many pairs: they are read in batches. The records have no probabilities, and their tokens have ▁ where
+        a word begins, whatever the tokenizer, so that words can be counted.
         """
         if not self.config.attends:
             raise UsageError("this translator has a plain decoder: it has no attention to read links from")
@@ -202,9 +202,9 @@ class Translator(TranslatorInsight):
     def _watch(
         self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]], kinds: Collection[str] | None = None
     ) -> Iterator[tuple[int, Recorder, int]]:
-        """Many translations being written, those of like length together: the place of each, who saw it, in which row.
+        """Record many translations in batches of similar length: the place of each, its recorder, and its row there.
 
-        One batch after another, because what an eye has seen of a Transformer takes megabytes for a sentence.
+        One batch at a time, because a Transformer's attention takes megabytes per sentence.
         """
         lengths = [max(len(source), len(target)) for source, target in zip(sources, written, strict=True)]
         for places in batches_of(lengths, ROWS):
@@ -215,7 +215,7 @@ class Translator(TranslatorInsight):
     def _watched(
         self, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]], kinds: Collection[str] | None = None
     ) -> tuple[Recorder, Float[Tensor, "B T F"]]:
-        """An eye that has seen these translations being written, and the features that the next words are told by."""
+        """The attention of these translations, recorded, and the features that predict their tokens."""
         ids, keep = padded(sources)
         target, _ = padded([[SOS, *row[:-1]] for row in written])
         recorder = Recorder(kinds)
@@ -226,7 +226,7 @@ class Translator(TranslatorInsight):
     def _sentences(
         self, texts: Sequence[str], settings: SearchSettings, align: bool, prefixes: Sequence[Sequence[int]]
     ) -> list[Translation]:
-        """Each by itself; those that are empty stay so."""
+        """The translation of each sentence; empty ones stay empty."""
         encoded = {place: encode(text, self.tokenizers.source, self.config) for place, text in enumerate(texts) if text}
         begun = [prefixes[place] for place in encoded]
         found = self._search(list(encoded.values()), settings, begun)
@@ -246,22 +246,22 @@ class Translator(TranslatorInsight):
         longest = [self._longest(ids, settings) for ids in sources]
         if any(prefixes):
             longest = [max(most, len(prefix)) for most, prefix in zip(longest, prefixes, strict=True)]
-        learning = self.model.training  # what is made ready of it now will not be of use again
+        learning = self.model.training  # its weights change, so there is no use in caching
         engine = self.engine or (Native(self.model) if learning else self._native)
         with evaluating(self.model):
             return engine.search(sources, longest, settings, prefixes if any(prefixes) else None)
 
     @cached_property
     def _native(self) -> Native:
-        """nungil's own search, which keeps the model as it was made ready for it."""
+        """nungil's own search, which caches the quick counterpart of the model."""
         return Native(self.model)
 
     def _longest(self, ids: Sequence[int], settings: SearchSettings) -> int:
-        """How many tokens the translation of a source may have."""
+        """Most tokens that the translation of a source may have."""
         return settings.longest or max(math.ceil(self.config.stretch * len(ids)), settings.shortest) + MORE
 
     def _watched_search(self, encoded: Marked) -> tuple[Found, BeamTree | None]:
-        """What is found, and the beam it was found by, if the search is nungil's own."""
+        """What is found, and the tree of the beam search, if the search is nungil's own."""
         settings = SearchSettings()
         if self.engine is not None:
             ((found, *_),) = self._search([encoded], settings)
@@ -284,7 +284,7 @@ class Translator(TranslatorInsight):
         return ended(found)
 
     def _translations(self, drafts: Sequence[Draft], align: bool) -> list[Translation]:
-        """What was found, as text; where links or unknown words need it, from another look at what was written."""
+        """What was found, as translations. Links and unknown words need the attention, from a second pass."""
         looking = [
             place
             for place, draft in enumerate(drafts)
@@ -320,7 +320,7 @@ class Translator(TranslatorInsight):
         )
 
     def _links(self, draft: Draft, tokens: Sequence[str], looked: AttentionRecord | None) -> str:
-        """Between the words of the source and of the text that these tokens make."""
+        """Links between the words of the source and those of these tokens."""
         if looked is None:
             return ""
         reads, writes = self.tokenizers
@@ -329,7 +329,7 @@ class Translator(TranslatorInsight):
         return links_of(replace(looked, source_tokens=tuple(left), target_tokens=tuple(right)))
 
     def _read(self, text: str, source: Shown, written: Shown) -> AttentionRecord:
-        """Where it looks while it writes this, and how sure it is."""
+        """The record of this translation, with the probabilities of its tokens."""
         recorder, features = self._watched([source.ids], [written.ids])
         with evaluating(self.model), torch.inference_mode():
             log_probs = self.model.logits(features).log_softmax(dim=-1)[0]
@@ -344,7 +344,7 @@ class Translator(TranslatorInsight):
         return replace(record, steps=self._steps(written, log_probs))
 
     def _steps(self, written: Shown, log_probs: Tensor) -> tuple[Step, ...]:
-        """The probability of each token that was written, and the most probable ones at its place."""
+        """The probability of each token, and the most probable ones at its place."""
         paid = log_probs.gather(-1, torch.tensor(written.ids)[:, None])[:, 0].tolist()
         values, ids = log_probs.topk(min(CANDIDATES, log_probs.shape[-1]), dim=-1)
         steps = []
@@ -356,7 +356,7 @@ class Translator(TranslatorInsight):
 
 
 def _settings(search: SearchSettings | None, options: dict[str, Any]) -> SearchSettings:
-    """Those that are given whole, or by single options: not both, since nobody could tell which of them holds."""
+    """The settings, given as a whole or as options, but not both."""
     if search is None:
         return build_settings(options, SearchSettings, "translate")
     if not isinstance(search, SearchSettings):
@@ -372,7 +372,7 @@ def _settings(search: SearchSettings | None, options: dict[str, Any]) -> SearchS
 
 
 def probability(logarithm: float) -> float:
-    """Rounding must not make it more than 1."""
+    """From a logarithm; rounding must not make it more than 1."""
     return min(1.0, math.exp(logarithm))
 
 
@@ -380,12 +380,12 @@ EMPTY = Translation("", 0.0, (), "", ())
 
 
 def _empty(align: bool) -> Translation:
-    """What an empty text stays; where links are asked for, it has none."""
+    """The translation of an empty text; its links, if asked for, are empty."""
     return EMPTY._replace(links="" if align else None)
 
 
 def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str]) -> list[str]:
-    """For each word that the vocabulary lacks, the source word that was looked at. Luong et al. (2015), rare words."""
+    """The tokens with each `<unk>` replaced by the source word with most weight. Luong et al. (2015), rare words."""
     marks = {SPECIALS[mark] for mark in (PAD, SOS, EOS)}
     places = [place for place, token in enumerate(looked.source_tokens) if token not in marks]
     most = looked.weights[:, places].argmax(axis=1)
@@ -393,5 +393,5 @@ def copied(tokens: Sequence[str], looked: AttentionRecord, words: Sequence[str])
 
 
 def _ranked(found: Sequence[Translation]) -> Translation:
-    """The best, with all of them where there are several."""
+    """The best one, with all of them as `n_best` if there are several."""
     return found[0]._replace(n_best=tuple(found) if len(found) > 1 else ())

@@ -1,1 +1,1 @@
-"""Whole runs: from a user's files to a trained, scored model. The only place where the stages meet."""
+"""Whole runs: from a user's files to a trained and scored model. Only here do all stages meet."""

@@ -1,4 +1,4 @@
-"""Answers in a file: translations or labels, a line each, as `nungil translate` and `nungil classify` print them."""
+"""Answers in a file: translations or labels, one per line, as `nungil translate` and `nungil classify` print them."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from nungil.text.table import LONGEST_LABEL, MOST_LABELS
 
 
 class Answers(NamedTuple):
-    """A text or label for each line, the probabilities of labels where they are known, and what they are if told."""
+    """A text or label for each line, the probabilities of labels if known, and the task if the form shows it."""
 
     texts: list[str]
     probabilities: list[float] | None = None
@@ -37,13 +37,13 @@ def read_answers(path: Path, encoding: str = "utf-8") -> Answers:
 
 
 def _refuse_columns(path: Path, lines: Sequence[str]) -> None:
-    """What `nungil translate` prints beside translations would be scored as their words."""
+    """Refuse further columns of `nungil translate`, which would be scored as words."""
     written = [line for line in lines if line]  # an empty text has nothing beside it
     for option, is_printed in PRINTED.items():
         if written and is_printed(written):
             raise CorpusError(
-                f"{path}: every line is as `nungil translate {option}` prints it, and what stands beside the "
-                f"translations would be scored as their words; translate without {option}, or with --json"
+                f"{path}: every line has a column that `nungil translate {option}` prints, which would be scored as "
+                f"words of the translation; translate without {option}, or with --json"
             )
 
 
@@ -56,7 +56,7 @@ def read_side(path: Path, encoding: str = "utf-8") -> list[str]:
 
 
 def are_labels(references: Sequence[str]) -> bool:
-    """Whether references look like labels: short, and few for so many lines."""
+    """Whether references look like labels: short, and mostly repeated."""
     different = set(references)
     short = all(len(one) <= LONGEST_LABEL for one in different)
     return short and len(different) <= min(MOST_LABELS, len(references) // 2)
@@ -86,7 +86,7 @@ def _object(path: Path, number: int, line: str) -> dict[str, object]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        raise CorpusError(f"{path}:{number}: begins like JSON, but is none") from None
+        raise CorpusError(f"{path}:{number}: begins like JSON, but is not JSON") from None
     return found if isinstance(found, dict) else {}
 
 
@@ -98,13 +98,13 @@ def _is_probability(text: str) -> bool:
 
 
 def _has_links(lines: Sequence[str]) -> bool:
-    """Whether the last column tells which word was looked at for which; of some lines there may be none."""
+    """Whether the last column is word links, which may be empty in some lines."""
     found = [LINKED.fullmatch(line) for line in lines]
     return all(found) and any(one["links"] for one in found if one)
 
 
 def _has_numbers(lines: Sequence[str]) -> bool:
-    """Whether the first column counts the lines of a text; an empty one has no number."""
+    """Whether the first column is line numbers; empty lines have none."""
     found = [NUMBERED.match(line) for line in lines if line.partition("\t")[0]]
     numbers = [int(one["number"]) for one in found if one]
     return bool(numbers) and len(numbers) == len(found) and numbers == sorted(numbers) and numbers[-1] <= len(lines)

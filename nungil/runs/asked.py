@@ -1,4 +1,4 @@
-"""What systems are scored on: the sentences they are asked, and what is right. Knows no torch."""
+"""What systems are scored on: sources and references. Knows no torch."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from nungil.pipeline import Classifier, Translator
 
 Say = Callable[[str], None]
-# A score is about the set as it was given: only what has nothing to answer, or no answer, is left out of it.
+# Sets are scored as they were given: only records without a source or reference are left out.
 AS_GIVEN = CleaningSettings(longest_sentence=10**9, longest_text=10**9, length_ratio=1e9, drop_duplicates=False)
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where a user says the sentences are: two files, or data as training takes it, or nowhere."""
+    """Where the user says the sentences are: two files, data in a format of training, or nowhere."""
 
     references: Path | None = None
     sources: Path | None = None
     data: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     task: Task | None = None
-    source: str | None = None  # the languages, where they are said
+    source: str | None = None  # the languages, if given
     target: str | None = None
     encoding: str = "utf-8"
 
 
 class Asked(NamedTuple):
-    """The sentences that all systems answer: what is right, perhaps what was asked, and what they are called."""
+    """The sentences that all systems answer: references, sources if known, and a name for messages."""
 
     task: Task
     references: list[str]
@@ -53,11 +53,11 @@ class Asked(NamedTuple):
     sources_name: str = ""
 
     def where(self, number: int) -> str:
-        """Where it stands what is right."""
+        """File and line of a reference."""
         return self._where(number, self.name)
 
     def where_asked(self, number: int) -> str:
-        """Where it stands what was asked."""
+        """File and line of a source."""
         return self._where(number, self.sources_name)
 
     def _where(self, number: int, file: str) -> str:
@@ -74,22 +74,22 @@ def read_asked(
     ready: Mapping[Path, Answers],
     say: Say,
 ) -> Asked:
-    """The sentences to score on: those that were named, else those that the run of a model has kept."""
+    """The sentences to score on: those that were named, else those that the model's run kept."""
     if places.data and (places.references or places.sources):
-        raise UsageError("--data has the references in it, and the sources; leave out --references and --sources")
+        raise UsageError("--data contains sources and references; leave out --references and --sources")
     if places.references is not None:
         return _from_files(places, places.references, model, ready, say)
     if places.sources is not None:
-        raise UsageError("--sources needs --references FILE, to know what is right")
+        raise UsageError("--sources needs --references FILE")
     if places.data:
         return _from_data(places, model, ready, say)
     if model is None or home is None:
-        raise UsageError("answers need what is right beside them: give --references FILE, or --data FILE")
+        raise UsageError("answers are scored against references: give --references FILE, or --data FILE")
     kept = kept_records(home, model.config.task)
     if kept is None:
         raise UsageError(f"{home} has kept no test set; give one: --data FILE")
     if kept.name == "validation":
-        say("There is no test set; on the validation set, by which the model was chosen, scores are somewhat too good.")
+        say("There is no test set. Scores on the validation set, which the model was chosen by, are somewhat too good.")
     languages = Languages(model.config.source, model.config.target)
     return _asked(model.config.task, kept.records, languages, f"the {kept.name} set of {home}")
 
@@ -101,7 +101,7 @@ def read_training(files: Sequence[str], languages: Languages, encoding: str, say
 
 
 def refuse_uneven(path: object, lines: Sequence[str], name: object, references: Sequence[str]) -> None:
-    """A file beside what is right has a line for each line of that."""
+    """Refuse a file that has not one line for each reference."""
     if len(lines) != len(references):
         raise CorpusError(
             f"{path}: {counted(len(lines), 'line')} for the {len(references):,} of {name}; "
@@ -124,7 +124,7 @@ def _from_files(
                 f"{references} holds {counted(len(set(right)), 'label')}; "
                 "--task translate would score them as translations."
             )
-    right = list(map(tidy, right)) if task == "classify" else right  # a label is one, whatever stands around it
+    right = list(map(tidy, right)) if task == "classify" else right  # white space around a label does not matter
     languages = _languages(places, model)
     if task == "translate":
         named = Languages(tag_of(str(places.sources or "")), tag_of(str(references)))
@@ -141,7 +141,7 @@ def _from_data(
     reading = DataSettings(train=places.data, columns=places.columns, task=task, encoding=places.encoding)
     opened = _open(reading, _languages(places, model), say)
     corpus, name = opened.train, name_of(opened.train)
-    if ready:  # a file of answers has a line for each record, whatever is in it
+    if ready:  # a file of answers has a line for each record, so none may be left out
         raw: list[Any] = list(corpus.pairs() if opened.task == "translate" else corpus.labelled())
         return _asked(opened.task, [tidied_record(record, Counter()) for record in raw], opened.languages, name)
     tally = Tally()
@@ -157,7 +157,7 @@ def _from_data(
 
 
 def _open(settings: DataSettings, languages: Languages, say: Say) -> Opened:
-    """Look into files; what was decided about them is said."""
+    """Inspect files, and say how they are read."""
     if settings.task != "classify":
         settings = settings.model_copy(update={"source": languages.source or None, "target": languages.target or None})
     opened = open_data(settings)
@@ -174,16 +174,16 @@ def _asked(task: Task, records: Sequence[Any], languages: Languages, name: str) 
 
 
 def _told_task(places: Places, model: "Translator | Classifier | None", ready: Mapping[Path, Answers]) -> Task | None:
-    """What a model does, or what was said, or what answers are by their form."""
+    """The task of the model, else the one given, else the one that the form of answers shows."""
     if model is not None:
         if places.task not in (None, model.config.task):
-            raise UsageError(f"--task {places.task}: but the model is there to {model.config.task}")
+            raise UsageError(f"--task {places.task}: but the model's task is to {model.config.task}")
         return model.config.task
     return places.task or next((found.task for found in ready.values() if found.task is not None), None)
 
 
 def _languages(places: Places, model: "Translator | Classifier | None") -> Languages:
-    """Those that were said; else those of the model."""
+    """The languages given, else those of the model."""
     said = [read_tag(tag) if tag is not None else "" for tag in (places.source, places.target)]
     if model is None:
         return Languages(*said)

@@ -1,4 +1,4 @@
-"""The model card: README.md of a model folder. What it is, how good, made from what, and not to be trusted where."""
+"""The model card, README.md of a model folder: what it is, how good, made from what, and its limits."""
 
 from nungil import __version__
 from nungil.errors import as_typed
@@ -11,7 +11,7 @@ from nungil.scoring.translation import RUN, too_short_for_bleu
 from nungil.text.atomic import whole_file
 from nungil.text.counts import counted
 
-# What a BLEU score is worth, in the words usual among those who sell translations; each up to the score.
+# What a BLEU score means, in words common in the translation industry; each holds below its score.
 WORTH = (
     (10.0, "almost useless: most sentences are wrong"),
     (20.0, "hard to get the gist of; not fit to be read by others"),
@@ -53,16 +53,16 @@ def title(config: ModelConfig) -> str:
 
 
 def verdict(run: Run, prepared: Prepared) -> str:
-    """An honest word on whether it is good enough to use."""
+    """A sentence on whether it is good enough to use."""
     scored, name = (run.test, "test") if run.test is not None else (run.validation, "validation")
     if run.config.task == "translate":
         bleu, chrf = scored.scores["bleu"], scored.scores["chrf"]
         references = [str(record[1]) for record in prepared.test_records or prepared.valid_records]
         if too_short_for_bleu(references, run.config.target):
-            short = f"of the texts of its {name} set hardly any has {RUN} words, which BLEU counts in a row"
-            return f"A word on that: {short}; go by chrF, {chrf:.1f}."
+            short = f"hardly any text of its {name} set has the {RUN} words that BLEU needs"
+            return f"In words: {short}; use chrF, {chrf:.1f}."
         worth = next(words for limit, words in WORTH if bleu < limit)
-        return f"A word on that: at {bleu:.1f} BLEU on its {name} set, {worth}."
+        return f"In words: with BLEU {bleu:.1f} on its {name} set, {worth}."
     records = prepared.test_records or prepared.valid_records
     labels = [record[1] for record in records]
     commonest = max(set(labels), key=lambda label: (labels.count(label), label))
@@ -70,8 +70,8 @@ def verdict(run: Run, prepared: Prepared) -> str:
     accuracy = scored.scores["accuracy"]
     gain = "no better than" if accuracy <= share + 1 else "better than"
     return (
-        f"A word on that: it is right in {accuracy:.1f}% of the {name} set, {gain} always saying "
-        f"`{commonest}`, which is right in {share:.1f}%."
+        f"In words: it is right for {accuracy:.1f}% of the {name} set, {gain} always saying "
+        f"`{commonest}`, which is right for {share:.1f}%."
     )
 
 
@@ -94,7 +94,7 @@ def _scores(run: Run, prepared: Prepared) -> str:
         lines.append(f"| {name} | {count:,} | " + " | ".join(f"{found.scores[score]:.2f}" for score in names) + " |")
     lines += _signatures(run.validation)
     if run.test is None:
-        lines += ["", "The model was chosen by the validation set, so its score there is somewhat too good."]
+        lines += ["", "The model was chosen by its score on the validation set, so that score is somewhat too good."]
     return "\n".join(lines)
 
 
@@ -116,11 +116,10 @@ def _usage(run: Run) -> str:
 
 def _limits(run: Run, prepared: Prepared) -> str:
     lines = [
-        f"- It knows what {counted(prepared.train.rows, 'training record')} taught it. "
-        f"On text of another kind it does worse "
-        "than the scores above say.",
-        f"- It reads the first {run.config.longest:,} tokens of a text; what comes after is left out, and said to be.",
-        "- It can be wrong without a sign of it. A weight of attention is where it looked, not why it decided.",
+        f"- It was trained on {counted(prepared.train.rows, 'record')}. On text of another kind it does worse than the "
+        "scores above.",
+        f"- It reads the first {run.config.longest:,} tokens of a text; the rest is left out, with a note.",
+        "- Nothing shows when it is wrong. Attention weights show where it looked, not why it decided.",
     ]
     if len(prepared.valid_records) < 200:
         lines.append("- Its validation set is small, so the scores may be several points off.")

@@ -25,7 +25,7 @@ from nungil.training.settings import TrainingSettings
 DATA = "snow"
 PAIRS, LENGTHS = 20_000, (3, 8)
 SENTENCES = ("I like snow", "The child ate a pear", "We saw a ship yesterday")
-ALIGNED = 200  # test sentences whose links are compared with gold
+ALIGNED = 200  # test sentences whose links are compared with gold links
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def demo_recipe(data: Path, seed: int) -> Recipe:
 
 
 def write_snow(folder: Path, seed: int) -> list[SnowPair]:
-    """Three files that share no sentence. The test pairs come back, for their links."""
+    """Write three files without common sentences. Returns the test pairs, for their links."""
     test = []
     with ExitStack() as stack:
         files = {split: stack.enter_context(whole_file(folder / f"{split}.tsv")) for split in SPLITS}

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a terminal that goes: a flag, looked at between two updates. A second signal ends at once."""
+"""Ctrl-C, SIGTERM and SIGHUP set a flag, which is read between two updates. A second signal ends at once."""
 
 import signal
 import threading
@@ -9,12 +9,12 @@ SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def heard() -> list[signal.Signals]:
-    """Those that are not ignored: `nohup` has a process ignore that its terminal goes."""
+    """The signals that are not ignored: `nohup` makes a process ignore SIGHUP."""
     return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 class Interrupt:
-    """While it is entered, the first signal only sets `asked`: when it comes, anything may be half done."""
+    """Within it, the first signal only sets `asked`, because it may come in the middle of anything."""
 
     def __init__(self) -> None:
         self.asked: signal.Signals | None = None

@@ -1,4 +1,4 @@
-"""What a run has kept of its data: records to score on, and pairs that it learned from. Knows no torch."""
+"""What a run kept of its data: records to score on, and the training pairs. Knows no torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,14 +18,14 @@ DATA = "data"
 
 
 class Kept(NamedTuple):
-    """The test set of a run; where it had none, the validation set, by which its model was chosen."""
+    """The test set of a run, or, if it had none, the validation set, which its model was chosen by."""
 
     name: str  # "test" or "validation"
     records: list[Pair] | list[Labelled]
 
 
 def kept_records(folder: Path, task: Task) -> Kept | None:
-    """The records that a run was scored on, or None if its folder has none."""
+    """The records that a run was scored on; None if its folder has none."""
     for name in ("test", "validation"):
         path = folder / DATA / f"{name}.jsonl"
         if not path.is_file():
@@ -40,7 +40,7 @@ def kept_records(folder: Path, task: Task) -> Kept | None:
 
 
 def count_seen(folder: Path, tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> int:
-    """How many of these texts are, token by token, texts that the model of a folder was trained on."""
+    """How many of these texts have the same tokens as a training text of the model in a folder."""
     if not texts or not (folder / DATA / "train" / "store.json").is_file():
         return 0
     store = Store(folder / DATA / "train")
@@ -54,9 +54,9 @@ def count_seen(folder: Path, tokenizer: Tokenizer, texts: Sequence[str], longest
 
 
 def kept_training(folder: Path, tokenizers: Tokenizers) -> list[Pair]:
-    """The pairs that a translator learned from, put together from their ids; none if its folder has them no more.
+    """The training pairs of a translator, decoded from their ids; none if its folder no longer has them.
 
-    A word that the vocabulary lacks is lost in them, as it is to the model.
+    Words outside the vocabulary are lost in them.
     """
     if not (folder / DATA / "train" / "store.json").is_file():
         return []

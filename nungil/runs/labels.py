@@ -1,4 +1,4 @@
-"""The labels of a corpus to classify: are they labels, and does training know those of the other sets."""
+"""Checks labels: are they labels, and does the training set have those of the other sets?"""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ CHOOSE = "is this the column of labels? Choose with --columns text,label"
 
 @dataclass
 class FirstPlaces:
-    """Where each label was met first: the number of the record, and the record."""
+    """The first record of each label, and its number."""
 
     numbers: dict[str, int] = field(default_factory=dict)
     records: dict[str, Labelled] = field(default_factory=dict)
 
     def noting(self, records: Iterable[Record]) -> Iterator[Record]:
-        """The same records; pairs have no label, and past a thousand and one labels no more are noted."""
+        """The same records, noting first places; stops noting when there are too many labels."""
         for number, record in enumerate(records):
             if isinstance(record, Labelled) and record.label not in self.numbers and len(self.numbers) <= MOST_LABELS:
                 self.numbers[record.label], self.records[record.label] = number, record
@@ -28,19 +28,19 @@ class FirstPlaces:
 
 
 def check_labels(labels: Collection[str], texts: int, where: str) -> None:
-    """Refuse what cannot be labels: one for all, or nearly one for each."""
+    """Refuse what cannot be labels: too many, the same for all texts, or a different one for each."""
     if len(labels) > MOST_LABELS:
         raise CorpusError(f"{where}: more than {MOST_LABELS:,} labels; {CHOOSE}")
     if len(labels) == 1:
         raise CorpusError(
-            f"{where}: all texts have the same label, {next(iter(labels))!r}; to tell texts apart takes two or more"
+            f"{where}: all texts have the same label, {next(iter(labels))!r}; classifying needs two or more"
         )
     if len(labels) == texts:
         raise CorpusError(f"{where}: each of {texts:,} texts has a label of its own; {CHOOSE}")
 
 
 def check_known(name: str, found: FirstPlaces, known: Collection[str]) -> None:
-    """Refuse a label of another set that training has not."""
+    """Refuse a label of another set that the training set does not have."""
     for label, record in found.records.items():
         if label not in known:
             raise CorpusError(
@@ -50,7 +50,7 @@ def check_known(name: str, found: FirstPlaces, known: Collection[str]) -> None:
 
 
 def shares(labels: dict[str, int]) -> str:
-    """`2 labels: 0 (50.1%), 1 (49.9%)`, the commonest first."""
+    """`2 labels: 0 (50.1%), 1 (49.9%)`, the most frequent first."""
     total = sum(labels.values())
     common = sorted(labels, key=lambda label: (-labels[label], label))
     shown = ", ".join(f"{label} ({labels[label] / total:.1%})" for label in common[:SHOWN])
@@ -58,6 +58,6 @@ def shares(labels: dict[str, int]) -> str:
 
 
 def listed(labels: list[str]) -> str:
-    """`the label x`, `the labels x, y`, not more than a line of them."""
+    """`the label x`, `the labels x, y`, at most a line of them."""
     shown = ", ".join(labels[:SHOWN]) + (" …" if len(labels) > SHOWN else "")
     return f"the label{'s' if len(labels) > 1 else ''} {shown}"

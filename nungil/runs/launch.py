@@ -1,8 +1,8 @@
 """Several processes for one run: start them, pass signals on, and end all of them when one ends badly.
 
-Each is `nungil resume FOLDER` with a rank in its environment, named as torchrun names it. All write to the same
-terminal, and only the first talks, so that an error is read when it happens. A pipe ties them to this process: when it
-is gone, even by kill −9, they end too.
+Each is `nungil resume FOLDER` with a rank in its environment, named as torchrun does. All write to the same terminal,
+but only the first one reports progress, so that errors are seen. A pipe ties them to this process: when it ends, even
+by kill -9, they end too.
 """
 
 import os
@@ -24,16 +24,16 @@ from nungil.runs.interrupt import heard
 from nungil.training.ranks import MEETING
 
 NUNGIL = (sys.executable, "-m", "nungil")
-LIFELINE = "NUNGIL_LIFELINE"  # the end of a pipe that this process holds the other end of
-GRACE = 3.0  # seconds that the others have to end by themselves, when one has ended badly
-LINGERING = 60.0  # and when it has ended well: all of them were done then, and have only their memory to tidy up
+LIFELINE = "NUNGIL_LIFELINE"  # the reading end of a pipe whose writing end this process holds
+GRACE = 3.0  # seconds for the others to end by themselves after one has failed
+LINGERING = 60.0  # the same after one has succeeded: all have finished, and only free their memory
 Ended = tuple[int, int]  # rank and exit code
 
 
 def launch(
     folder: Path, processes: int, threads: int, options: Sequence[str] = (), command: Sequence[str] = NUNGIL
 ) -> None:
-    """Go on with the run of a folder in so many processes, to its end."""
+    """Resume the run of a folder in several processes, to its end."""
     with tempfile.TemporaryDirectory(prefix="nungil-") as meeting, _lifeline() as line:
         children = _Children(processes)
         with _signals_passed_on(children):
@@ -48,19 +48,19 @@ def launch(
 
 
 class _Children:
-    """The processes that are started, and what each is still to hear: every signal once, whenever it is started."""
+    """The processes, and signals not yet sent to each: every process gets every signal once, even if started later."""
 
     def __init__(self, processes: int) -> None:
         self.started: list[subprocess.Popen[bytes]] = []
         self._unheard: list[deque[int]] = [deque() for _ in range(processes)]
 
     def add(self, child: subprocess.Popen[bytes]) -> None:
-        """One more, which hears what came before it."""
+        """Add a process; it gets the signals that came before it."""
         self.started.append(child)
         self._tell()
 
     def pass_on(self, number: int, frame: FrameType | None) -> None:
-        """The handler of a signal, which may come at any moment: also while another one is passed on."""
+        """The signal handler, which may interrupt itself."""
         del frame
         for unheard in self._unheard:
             unheard.append(number)
@@ -81,7 +81,7 @@ def hold_on() -> None:
 
 
 def _end_with(line: int) -> None:
-    os.read(line, 1)  # comes back only when nobody holds the other end any more
+    os.read(line, 1)  # returns when the other end is closed
     os._exit(LostError.exit_code)
 
 
@@ -99,14 +99,14 @@ def _environment(rank: int, processes: int, threads: int, meeting: Path, line: i
     told: dict[str, object] = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": processes, "LOCAL_WORLD_SIZE": processes}
     told |= {MEETING: meeting, LIFELINE: line, "OMP_NUM_THREADS": threads}
     loopback = [name for _, name in socket.if_nameindex() if name in ("lo", "lo0")]
-    if loopback:  # they talk within this machine: nobody outside can listen or join
+    if loopback:  # only this machine can listen or join
         told["GLOO_SOCKET_IFNAME"] = loopback[0]
     return {**os.environ, **{name: str(value) for name, value in told.items()}}
 
 
 @contextmanager
 def _signals_passed_on(children: _Children) -> Iterator[None]:
-    """Each signal goes to all of them once: they have a session of their own, where Ctrl-C does not reach them."""
+    """Pass signals on to all of them: they have their own sessions, which Ctrl-C does not reach."""
     if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no handlers
         yield
         return
@@ -119,7 +119,7 @@ def _signals_passed_on(children: _Children) -> Iterator[None]:
 
 
 def _watch(children: Sequence[subprocess.Popen[bytes]]) -> list[Ended]:
-    """Wait for all of them; when one has ended, not for long. In the order in which they ended."""
+    """Wait for all of them, but not for long after the first; in the order in which they ended."""
     reports: queue.Queue[Ended] = queue.Queue()
     for rank, child in enumerate(children):
         threading.Thread(target=lambda r=rank, c=child: reports.put((r, c.wait())), daemon=True).start()
@@ -129,7 +129,7 @@ def _watch(children: Sequence[subprocess.Popen[bytes]]) -> list[Ended]:
         while len(ended) < len(children):
             ended.append(reports.get(timeout=LINGERING if all(code == 0 for _, code in ended) else GRACE))
     except queue.Empty:
-        pass  # those that are left are stopped
+        pass  # the rest are killed below
     finally:
         for child in children:
             child.kill()
@@ -137,7 +137,7 @@ def _watch(children: Sequence[subprocess.Popen[bytes]]) -> list[Ended]:
 
 
 def _error(ended: Sequence[Ended], processes: int, folder: Path) -> NungilError:
-    """The error of the first that did not merely end because another one had."""
+    """The error of the first process that did not end only because another one did."""
     rank, code = next((one for one in ended if one[1] != LostError.exit_code), ended[0])
     if code < 0:
         said = f"process {rank} of {processes} was ended by {_signal_name(-code)}, and the others with it"

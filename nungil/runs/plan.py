@@ -1,6 +1,6 @@
-"""What a recipe leaves open, worked out from the data: model sizes, batch, steps, learning rate. Each with its reason.
+"""Fills in what a recipe leaves open, from the data: model sizes, batch, steps, learning rate. Each with its reason.
 
-Small data gets a small model and strong dropout. What the ladder gives on real corpora is in docs/results.md.
+Small data gets a small model and strong dropout. Results on real corpora are in docs/results.md.
 """
 
 import math
@@ -35,7 +35,7 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True)
 class Size:
-    """One step of the ladder, for corpora of up to so many records."""
+    """The defaults for corpora of up to so many records."""
 
     records: int
     transformer: dict[str, Any]
@@ -43,7 +43,7 @@ class Size:
     classifier: dict[str, Any]
     batch_tokens: int
     epochs: int
-    updates: int  # at most: long sentences need no more of them than short ones
+    updates: int  # at most: long sentences need no more than short ones
     recurrent_updates: int  # the same of recurrent translators
 
 
@@ -89,24 +89,24 @@ LARGE = Size(
     100_000,
     50_000,
 )
-GENTLY = 4  # by which the learning rate is divided where a run starts from a trained model, which is not to forget
-SOONER = 2  # recurrent translators get half as many epochs: an update takes longer, and teaches more (docs/results.md)
+GENTLY = 4  # divides the learning rate of a run that starts from a trained model, which should not forget
+SOONER = 2  # divides the epochs of recurrent translators: an update is slower, but achieves more (docs/results.md)
 NARROW = 128  # width up to which a Transformer learns best at a high rate (docs/results.md, Multi30k)
-LEAST_STEPS = 1_000  # an epoch of a small corpus is a few updates; patience ends what has learned all there is
-TEXTS = 48  # of a batch at the least, on average: a label says little (docs/results.md, IMDB)
-HIDDEN = 0.2  # share of a text's tokens that a classifier is not shown: it would learn texts by heart (docs/results.md)
-LONGEST_NGRAM = {"character": 5}  # a word or so; three of anything else (docs/results.md, NSMC)
-FEWEST, MOST = 2**14, 2**23  # places that n-grams are hashed to; places times labels: two tables of 34 MB
-VALIDATIONS, FEW = 40, 10  # of a run: where so many would take longer than training there are fewer, but not too few
-DEAR = 5  # tokens that are learned in the time one is translated, by a young model and to the longest that it may
-CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 5, 600_000: 5}  # texts are many words for one label: fewer rounds are needed
+LEAST_STEPS = 1_000  # an epoch of a small corpus has few updates; early stopping ends a run that no longer improves
+TEXTS = 48  # least texts of a batch, on average: a label carries little information (docs/results.md, IMDB)
+HIDDEN = 0.2  # `hide` of classifiers, which would learn texts by heart (docs/results.md)
+LONGEST_NGRAM = {"character": 5}  # about a word; for other units three (docs/results.md, NSMC)
+FEWEST, MOST = 2**14, 2**23  # least buckets of n-grams; most buckets × labels: two tables of 34 MB
+VALIDATIONS, FEW = 40, 10  # validations of a run: the usual, and the least where they take long
+DEAR = 5  # tokens trained on in the time that an early model, which writes up to the limit, translates one
+CLASSIFIER_EPOCHS = {6_000: 30, 60_000: 5, 600_000: 5}  # by records; fewer, as texts are long
 
 METRICS: dict[Task, tuple[Metric, ...]] = {"translate": ("bleu", "chrf", "loss"), "classify": ("accuracy", "loss")}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A model and its training with nothing left open, and what was worked out, a sentence each."""
+    """Complete settings of a model and its training, and the decisions made, a sentence each."""
 
     model: ModelSettings
     training: TrainingSettings
@@ -116,7 +116,7 @@ class Plan:
 def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) -> Plan:
     """Fill in whatever the recipe leaves open.
 
-    `positions` are the tokens of an epoch on one side, `longest` those of the longest row there may be, marks included.
+    `positions` are the tokens of one side in an epoch, `longest` those of the longest row allowed, marks included.
     """
     refuse_other_task(recipe, prepared.task)
     size = next((size for size in SIZES if prepared.train.rows <= size.records), LARGE)
@@ -135,14 +135,14 @@ def make_plan(recipe: Recipe, prepared: Prepared, positions: int, longest: int) 
 
 
 def _is_plain(recipe: Recipe, task: Task) -> bool:
-    """Whether it is a translator of nungil's own choosing, for whose like it has been measured what they reach."""
+    """Whether it is a translator with default settings, for which typical scores have been measured."""
     given = recipe.model
     sizes_open = given is None or (isinstance(given, TransformerSettings) and given.model_fields_set <= {"kind"})
     return task == "translate" and sizes_open and recipe.training.steps is None and recipe.start_from is None
 
 
 def refuse_other_task(recipe: Recipe, task: Task) -> None:
-    """Refuse what is not for this task; this needs no more than a look at the files."""
+    """Refuse settings that do not fit the task of the data."""
     mistakes = []
     if task == "classify" and isinstance(recipe.model, RecurrentSettings):
         mistakes.append(f"model: {recipe.model.kind} translates, but the data is to classify")
@@ -158,7 +158,7 @@ def refuse_other_task(recipe: Recipe, task: Task) -> None:
 
 
 def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
-    """What the recipe says of the model, and the ladder's sizes for the rest."""
+    """The recipe's model settings, completed with those of the size."""
     given = recipe.model
     if task == "classify":
         if isinstance(given, TransformerSettings):  # `--model transformer` is a name for both tasks
@@ -171,13 +171,13 @@ def _model(recipe: Recipe, task: Task, size: Size) -> ModelSettings:
 
 
 def _ngrams(recipe: Recipe, positions: int, labels: int) -> dict[str, int]:
-    """About as many places as there are tokens; for many labels fewer, since each has a column of its own."""
+    """About as many buckets as there are tokens; fewer for many labels, since each has a column."""
     places = min(max(1 << (positions - 1).bit_length(), FEWEST), MOST // labels)
     return {"longest": LONGEST_NGRAM.get(recipe.tokenizer.unit, NgramSettings().longest), "buckets": places}
 
 
 def filled(given: S, worked_out: Mapping[str, Any]) -> S:
-    """The settings with what they leave open filled in, and checked once more as a whole."""
+    """The settings with defaults filled in, validated again."""
     said = given.model_dump(include=given.model_fields_set)
     return build_settings({**worked_out, **said}, type(given), "recipe")
 
@@ -197,8 +197,7 @@ def _training(
     if asked.steps is None:
         rounds = round(steps / per_epoch) or 1
         decisions.append(
-            f"{counted(steps, 'update')}: {counted(rounds, 'epoch')} of {per_epoch:,}; "
-            "it stops before if nothing improves."
+            f"{counted(steps, 'update')}: {counted(rounds, 'epoch')} of {per_epoch:,}; fewer if nothing improves."
         )
     round_of = per_epoch // 2 if task == "classify" else per_epoch
     often = _validations(prepared, steps * batch_tokens * asked.accumulation)
@@ -228,7 +227,7 @@ def _training(
 
 
 def _validations(prepared: Prepared, learned: int) -> int:
-    """How many a run of so many tokens can afford. A small corpus may come with a large validation set."""
+    """How many validations a run of so many tokens can afford: the validation set may be large."""
     if prepared.task == "classify":
         return VALIDATIONS
     written = int(prepared.valid.columns["target"].lengths().sum())
@@ -236,17 +235,17 @@ def _validations(prepared: Prepared, learned: int) -> int:
 
 
 def _metric(prepared: Prepared, decisions: list[str]) -> Metric:
-    """What validations go by: the usual, but for texts of which BLEU has nothing to count."""
+    """The metric of validations: the usual one, unless texts are too short for BLEU."""
     if prepared.task == "classify":
         return METRICS["classify"][0]
     if too_short_for_bleu([str(record[1]) for record in prepared.valid_records], prepared.languages.target):
-        decisions.append(f"Hardly any text has {RUN} words, which BLEU counts in a row: chrF is gone by.")
+        decisions.append(f"Hardly any text has the {RUN} words that BLEU needs: validation by chrF.")
         return "chrf"
     return METRICS["translate"][0]
 
 
 def _precision(asked: Precision | None, decisions: list[str]) -> Precision:
-    """The one that is faster on this machine. It is stored, so that a run goes on in it anywhere."""
+    """The faster precision on this machine. It is stored, so that a resumed run keeps it anywhere."""
     if asked is not None:
         return asked
     measured = measure()
@@ -256,14 +255,14 @@ def _precision(asked: Precision | None, decisions: list[str]) -> Precision:
 
 
 def share_of_cores(processes: int) -> int:
-    """The threads of each process. They are stored with the run: another number would add up in another order."""
+    """The threads of each process. Stored with the run: another number would sum in another order."""
     return max(1, torch.get_num_threads() // processes)
 
 
 def _schedule(model: ModelSettings, gently: int, steps: int) -> ScheduleSettings:
-    """Up in a tenth of the updates at the most, then along a cosine down to the end of the run.
+    """A warm-up of at most a tenth of the updates, then a cosine down to the end of the run.
 
-    Wide models learn at lower rates, trained ones at a part of them; recurrent and small ones warm up sooner.
+    Wide and already trained models get lower rates; recurrent models and classifiers a shorter warm-up.
     """
     rate, warmup = 0.002, 400
     if isinstance(model, TransformerSettings):

@@ -26,8 +26,8 @@ from nungil.text.tokenizers.train import Tokenizers, TokenizerSettings, train_to
 # Tokens of a side; attention takes memory by the square of it. Of 38,442 paragraphs of the Python documentation 256
 # leaves out 28, of 28,336 Bible verses none; of 23,781 film reviews, which are long, 1,024 leaves out 3 in 100.
 LONGEST: dict[Task, int] = {"translate": 256, "classify": 1_024}
-FOREIGN = 0.5  # share of tokens that a tokenizer does not know at which a text is not of its language
-TRIED = 2_000  # texts of train on which that is tried
+FOREIGN = 0.5  # share of unknown tokens from which a text does not fit a tokenizer
+TRIED = 2_000  # training texts on which this is checked
 GROW = "give the tokenizer a larger size or another unit"
 UNITS = {"unigram": "pieces", "bpe": "pieces", "word": "words", "character": "characters"}
 
@@ -39,18 +39,18 @@ class Prepared:
     task: Task
     languages: Languages  # for a classifier the target is empty
     tokenizers: Tokenizers  # for a classifier the same one twice
-    labels: tuple[str, ...]  # sorted, numbered from 0; none for a translator
+    labels: tuple[str, ...]  # sorted; none for a translator
     train: Store
     valid: Store  # row by row the same as valid_records
     valid_records: list[Pair] | list[Labelled]
     test_records: list[Pair] | list[Labelled]
     tally: Tally  # what cleaning did to the training files
     too_long: dict[str, int]  # records with too many tokens, by set: train, validation, test
-    decisions: tuple[str, ...]  # all that was worked out, a sentence each
+    decisions: tuple[str, ...]  # what was decided, a sentence each
 
 
 class Taken(NamedTuple):
-    """What is taken over from a model that a run starts from, instead of being learned from the data."""
+    """What a run takes over from the model that it starts from, instead of learning it from the data."""
 
     tokenizers: Tokenizers
     labels: tuple[str, ...]
@@ -84,12 +84,12 @@ def prepare(
 ) -> Prepared:
     """Read, clean and split the files, learn tokenizers, and store ids in folder/train and folder/valid.
 
-    Whatever can be wrong with the data is found before the stores are written. If it fails, none is left behind.
-    `opened` is the data where it has been looked into already; what is `taken` over from a model is not learned.
+    Mistakes in the data are found before the stores are written; after an error none is left behind. `opened` is the
+    data if it has been inspected already; what is `taken` over from a model is not learned.
     """
     for name in ("train", "valid"):
         if (folder / name).exists():
-            raise CorpusError(f"{folder / name}: there is something already; a store is never written over")
+            raise CorpusError(f"{folder / name}: exists already; a store is never overwritten")
     job = _Job(opened or open_data(data), data, cleaning, tokenizer, folder, seed % 2**63, taken)
     return _prepare_pairs(job) if job.opened.task == "translate" else _prepare_texts(job)
 
@@ -123,7 +123,7 @@ def _gather(job: _Job, kind: Kind[Record]) -> Sets[Record]:
 def _finish(
     job: _Job, sets: Sets[Record], tokenizers: Tokenizers, store: Callable[[Iterable[Record], str], Built]
 ) -> Prepared:
-    """Try the tokenizers on every set, then store the ids."""
+    """Check the tokenizers on every set, then store the ids."""
     _try_on_train(sets, tokenizers, "train with a new tokenizer" if job.taken else GROW)
     valid, valid_too_long = _fitting("validation", sets, tokenizers, job.longest)
     test, test_too_long = _fitting("test", sets, tokenizers, job.longest)
@@ -149,19 +149,19 @@ def _finish(
 
 
 def _labels(job: _Job, sets: Sets[Record]) -> tuple[str, ...]:
-    """Those of train; where a run starts from a model, those of the model, of which train may have only some."""
+    """The labels of train; if a run starts from a model, those of the model, which must include them."""
     if job.taken is None:
         return tuple(sorted(sets.labels))
     new = sorted(set(sets.labels) - set(job.taken.labels))
     if new:
         raise CorpusError(
-            f"the model that it starts from does not know {listed(new)}; it knows {listed(list(job.taken.labels))}"
+            f"the model to start from does not have {listed(new)}; it has {listed(list(job.taken.labels))}"
         )
     return job.taken.labels
 
 
 def _try_on_train(sets: Sets[Record], tokenizers: Tokenizers, cure: str) -> None:
-    """A vocabulary may be too small for its own texts, and another's may be foreign to them."""
+    """Refuse tokenizers that do not know most of train: too small, or from a model for other texts."""
     for side, tokenizer, sample in zip(sets.kind.sides, tokenizers, sets.samples, strict=False):
         ids = tokenizer.encode_many(sample.texts[:: max(1, len(sample.texts) // TRIED)])
         share = _share_unknown(tokenizer, ids)
@@ -170,13 +170,13 @@ def _try_on_train(sets: Sets[Record], tokenizers: Tokenizers, cure: str) -> None
 
 
 def _fitting(name: str, sets: Sets[Record], tokenizers: Tokenizers, longest: int) -> tuple[list[Record], int]:
-    """The records of a set that are short enough, and how many are not. A set in other words is refused."""
+    """The records of a set that are short enough, and the number of others. Refuses files that are mostly unknown."""
     records = sets.records(name)
     fits = np.ones(len(records), np.bool_)
     for place, side in enumerate(sets.kind.sides):
         ids = tokenizers[place].encode_many([side_of(record, place) for record in records])
         _judge(_share_unknown(tokenizers[place], ids), side, name, sets)
-        if sets.kind is not TEXTS:  # of a text to classify, the beginning is read
+        if sets.kind is not TEXTS:  # longer texts are truncated instead
             fits &= ids.lengths <= longest
     if records and not fits.any():
         raise CorpusError(f"nothing is left of the {name} set: every record has more than {counted(longest, 'token')}")
@@ -184,7 +184,7 @@ def _fitting(name: str, sets: Sets[Record], tokenizers: Tokenizers, longest: int
 
 
 def _judge(share: float, side: str, name: str, sets: Sets[Record]) -> None:
-    """Files that are mostly unknown are not what they were taken for; a part of train is, but train is small."""
+    """If most tokens are unknown: a given set is refused as the wrong files, a part of train noted as too small."""
     if share < FOREIGN:
         return
     unknown = f"{_unknown(share, side, f'the {name} set')} to the tokenizer that was learned from train"
@@ -223,7 +223,7 @@ def _decisions(job: _Job, sets: Sets[Record], tokenizers: Tokenizers, too_long: 
 
 
 def _about_cutting(job: _Job, kind: Kind[Record], train: Store) -> list[str]:
-    """Long texts to classify are read from their beginning."""
+    """Long texts to classify are truncated."""
     if kind is not TEXTS:
         return []
     full = int(np.count_nonzero(train.columns["source"].lengths() == job.longest))

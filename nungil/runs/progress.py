@@ -1,4 +1,4 @@
-"""What a run tells: a bar in a terminal, plain lines elsewhere; metrics.jsonl always, TensorBoard on request."""
+"""How a run reports: a bar in a terminal, else plain lines; metrics.jsonl always, TensorBoard on request."""
 
 import json
 import math
@@ -25,19 +25,19 @@ SHOWN_ROWS = 5
 
 
 def to_stderr(text: str) -> None:
-    """A line of talk, where a command's talk goes."""
+    """Print a line to standard error."""
     print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def to_nobody(text: str) -> None:
-    """Silence."""
+    """Print nothing."""
     del text
 
 
 class Pace:
-    """How fast training is, and how long it will take, validations included.
+    """The speed of training, and the time left, validations included.
 
-    Time between `pause` and `start` is no training: it is what a validation takes, every so many updates.
+    Time between `pause` and `start` is not training, but a validation, which comes every so many updates.
     """
 
     def __init__(self, done: int, total: int, every: int) -> None:
@@ -47,11 +47,11 @@ class Pace:
         self._paused: float | None = None
 
     def pause(self) -> None:
-        """What comes now is not training."""
+        """Stop the clock for a validation."""
         self._since, self._paused = None, time.perf_counter()
 
     def start(self) -> None:
-        """Training begins, or goes on. The next validation is taken to last as long as the one before."""
+        """Training begins or continues. The next validation is assumed to take as long as the last one."""
         self._since = time.perf_counter()
         if self._paused is not None:
             self._aside, self._paused = self._since - self._paused, None
@@ -70,7 +70,7 @@ class Pace:
         return self.predictions / self.seconds if self.seconds else 0.0
 
     def left(self, number: int) -> str:
-        """The time that the updates after this one will take, and their validations."""
+        """The time for the updates after this one, and their validations."""
         updates = self.seconds / max(1, number - self.first) * (self.total - number)
         validations = (
             math.ceil(self.total / self._every) - (number - 1) // self._every
@@ -79,13 +79,13 @@ class Pace:
 
 
 class Recent:
-    """The mean loss of the last updates. That of one alone jumps: its sentences may be short ones, or long ones."""
+    """The mean loss of the last updates; a single one fluctuates with the length of its sentences."""
 
     def __init__(self, updates: int) -> None:
         self._steps: deque[Step] = deque(maxlen=updates)
 
     def add(self, step: Step) -> None:
-        """Count an update, unless it was left out."""
+        """Count an update, unless it was skipped."""
         if not step.skipped:
             self._steps.append(step)
 
@@ -97,7 +97,7 @@ class Recent:
 
 
 class Watch:
-    """Shows every update as it comes: a bar if the listener is a terminal, else a line now and then."""
+    """Shows progress: a bar in a terminal, else a line every few updates."""
 
     def __init__(self, say: Say, pace: Pace, every: int, noun: str) -> None:
         self._say, self._pace, self._every, self._noun = say, pace, every, noun
@@ -128,7 +128,7 @@ class Watch:
             self._say(f"update {step.number:,} of {self._pace.total:,}  epoch {step.epoch + 1}  {self._numbers(step)}")
 
     def say(self, text: str) -> None:
-        """A line, above the bar if there is one."""
+        """Print a line, above the bar if there is one."""
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
@@ -154,10 +154,10 @@ class Metrics:
             raise ResourceError(f"{self._path}: cannot be written: {error.strerror}") from None
 
     def add(self, kind: str, update: int, numbers: Mapping[str, float]) -> None:
-        """Write a line, and hand it to the system at once: whoever follows the file sees it.
+        """Write a line, and flush it for those who follow the file.
 
-        Its seconds are those of the whole run so far, validations included, the time that it stood still left out.
-        JSON has no infinity: what is not a finite number is null.
+        Its seconds are those of the whole run so far, including validations, but not the time between stop and resume.
+        JSON has no infinity: numbers that are not finite become null.
         """
         numbers = {**numbers, "seconds": round(time.perf_counter() - self._began, 1)}
         finite = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
@@ -172,7 +172,7 @@ class Metrics:
                     self._board.add_scalar(f"{kind}/{name}", value, update)
 
     def close(self) -> None:
-        """Nothing more will come. What could not be written was told when it was tried."""
+        """Close the file. Errors of writing have been raised by `add`."""
         with suppress(OSError):
             self._file.close()
         if self._board is not None:
@@ -180,7 +180,7 @@ class Metrics:
 
 
 class Teller:
-    """Tells of a run as it goes: whoever listens, and metrics.jsonl."""
+    """Reports the progress of a run, to the user and to metrics.jsonl."""
 
     def __init__(self, folder: Path, settings: TrainingSettings, say: Say, noun: str, done: int) -> None:
         total = settings.steps or 1
@@ -199,11 +199,11 @@ class Teller:
         self._metrics.close()
 
     def update(self, step: Step) -> None:
-        """An update was made, or left out."""
+        """Report an update that was made or skipped."""
         self._pace.add(step)
         self._watch.show(step)
         if step.skipped:
-            self._watch.say(f"update {step.number:,} was left out: its gradient is not finite ({_whereabouts(step)})")
+            self._watch.say(f"update {step.number:,} was skipped: its gradient is not finite ({_whereabouts(step)})")
         if step.number % self._every == 0 or step.skipped:
             numbers = {
                 "epoch": step.epoch,
@@ -217,13 +217,13 @@ class Teller:
             self._metrics.add("train", step.number, numbers)
 
     def validation(self, update: int, scores: Mapping[str, float], text: str) -> None:
-        """A validation has taken its time and found this."""
+        """Report a validation."""
         self._metrics.add("validation", update, scores)
         self._watch.say(text)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What is done meanwhile is not training."""
+        """Within it, time does not count as training."""
         self._pace.pause()
         yield
         self._pace.start()
@@ -237,7 +237,7 @@ def _whereabouts(step: Step) -> str:
 
 
 def _cut_back(path: Path, done: int) -> None:
-    """Forget what was logged after the update that a run goes on from: it will be logged again."""
+    """Remove what was logged after the update that a run resumes at: it will be logged again."""
     if not path.exists():
         return
     with path.open(encoding="utf-8") as file:
@@ -247,7 +247,7 @@ def _cut_back(path: Path, done: int) -> None:
 
 
 def seconds_so_far(path: Path) -> float:
-    """Those that a run has taken so far, by the last line of its log; an older version logged none."""
+    """The seconds that a run has taken, by its log; older versions logged none."""
     if not path.exists():
         return 0.0
     with path.open(encoding="utf-8") as file:
@@ -255,7 +255,7 @@ def seconds_so_far(path: Path) -> float:
 
 
 def _logged(line: str) -> dict[str, Any]:
-    """What a line of the log says; nothing where it is none."""
+    """A line of the log; empty if it is damaged."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -264,7 +264,7 @@ def _logged(line: str) -> dict[str, Any]:
 
 
 def tensorboard_writer() -> Any:
-    """TensorBoard's writer class, or a sentence on how to have it."""
+    """TensorBoard's writer class, or an error that says how to install it."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -1,4 +1,4 @@
-"""Recipe: everything that can be said about a run, and nothing that must be. YAML, or the options of a command."""
+"""Recipe: the settings of a run, from YAML or the options of a command. All but the data are optional."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ from nungil.text.cleaning import CleaningSettings
 from nungil.text.tokenizers.train import TokenizerSettings
 from nungil.training.settings import TrainingSettings
 
-# What `--model NAME` and `model: NAME` stand for. All sizes that are not said are worked out from the corpus.
+# What `--model NAME` and `model: NAME` stand for. Sizes that are not given depend on the corpus.
 MODELS: dict[str, dict[str, Any]] = {
     "transformer": {"kind": "transformer"},
     "luong": {"kind": "recurrent", "decoder": "luong"},
@@ -30,21 +30,21 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 class Recipe(Settings):
-    """One run. What is left out is worked out from the data, printed, and stored beside the model."""
+    """One run. Settings left out are chosen from the data, printed, and stored with the model."""
 
     data: DataSettings
-    cleaning: CleaningSettings = Field(default_factory=CleaningSettings, description="What training should not see.")
-    tokenizer: TokenizerSettings = Field(default_factory=TokenizerSettings, description="How text is cut.")
+    cleaning: CleaningSettings = Field(default_factory=CleaningSettings, description="What is cleaned from the data.")
+    tokenizer: TokenizerSettings = Field(default_factory=TokenizerSettings, description="How text is tokenized.")
     marks: Marks | None = Field(
         None, description="Around a source: both (<sos> and <eos>), eos or none; by default both, for classifiers none."
     )
     model: ModelSettings | None = Field(
         None,
         description="A name (transformer, luong, bahdanau, plain; for classifiers lstm, gru, transformer, bag) or "
-        "`kind` and sizes; sizes that are not said go by the corpus.",
+        "`kind` and sizes; sizes that are not given depend on the corpus.",
     )
     start_from: str | None = Field(
-        None, description="A model folder: training begins with its weights and tokenizers, and keeps its sizes."
+        None, description="A model folder: training starts from its weights and tokenizers, and keeps its sizes."
     )
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="How it is trained.")
     seed: int = Field(1, ge=0, lt=2**63, description="Of the split, the weights, the order and the dropout.")
@@ -69,7 +69,7 @@ def named_model(name: str) -> dict[str, Any]:
 
 
 def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable[str] = ()) -> Recipe:
-    """A recipe from a file, with options of the command and `section.key=value` changes laid over it."""
+    """A recipe from a file, overridden by options of the command and `section.key=value` changes."""
     where = str(path) if path is not None else "command line"
     loaded: Any = None if path is None else read_plain(path)
     loaded = {} if loaded is None else loaded
@@ -83,21 +83,21 @@ def read_recipe(path: Path | None, options: Mapping[str, Any], changes: Iterable
 
 
 def _kind_for(loaded: Mapping[str, Any], where: str) -> str:
-    """The kind of model that sizes without a kind are meant for: that of the model it starts from, or the usual."""
+    """The kind of model if only sizes are given: that of the model to start from, or the default for the task."""
     try:
         start = loaded.get("start_from")
         if isinstance(start, str | Path):
             return read_config(Path(start)).model.kind
         task = open_data(build_settings(loaded.get("data"), DataSettings, where)).task
-    except NungilError:  # whatever is wrong with them is said when all is checked, with the other mistakes
+    except NungilError:  # reported later, with all other mistakes
         return "transformer"
     return "classifier" if task == "classify" else "transformer"
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Sections are joined; everything else is replaced. `model: transformer` and a size become one section.
+    """Merge sections, replace everything else. `model: transformer` and a size become one section.
 
-    Where something else stands in the place of a section it stays, and is named as a mistake when all is checked.
+    A value in place of a section is kept, so that validation reports it.
     """
     found = dict(below)
     for key, value in above.items():
@@ -119,7 +119,7 @@ def _change(text: str) -> dict[str, Any]:
         raise UsageError(f"--set {text}: write it as section.key=value, such as --set training.steps=500")
     try:
         value: Any = yaml.safe_load(written)
-    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date or number that looks like one and is none
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: an impossible date, for example
         raise UsageError(f"--set {text}: {written!r} cannot be read as a value") from None
     for part in reversed(parts):
         value = {part: value}

@@ -1,4 +1,4 @@
-"""Run: what is left of a run when it is done."""
+"""Run: the result of a finished run."""
 
 import json
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Run:
 
     @classmethod
     def read(cls, folder: Path) -> "Run":
-        """The run that was finished in a folder."""
+        """Read the finished run of a folder."""
         plain = parse_json(read_text(folder / RESULT), str(folder / RESULT))
         try:
             test = None if plain["test"] is None else Validation(**plain["test"])
@@ -42,7 +42,7 @@ class Run:
 
 
 def write_result(run: Run) -> None:
-    """The numbers of a run, for programs."""
+    """Write the numbers of a run as JSON."""
     plain = {
         "updates": run.updates,
         "seconds": run.seconds,

@@ -1,9 +1,9 @@
-"""What `prepare` made, on disk beside its stores: a run that goes on reads it instead of the user's files.
+"""What `prepare` made, on disk: a resumed run reads this instead of the user's files.
 
 data/train/  data/valid/   the stores of ids
 data/validation.jsonl      the records that are scored, as texts
 data/test.jsonl
-data/prepared.json         the rest: what was decided, and what was counted
+data/prepared.json         the rest: decisions and counts
 """
 
 import json
@@ -65,12 +65,12 @@ def load_prepared(folder: Path, tokenizers: Tokenizers) -> Prepared:
 
 
 def _keyed(record: Pair | Labelled) -> dict[str, str | int]:
-    """As an object, so that it is also what `--data` of other commands takes."""
+    """As an object, so that `--data` of other commands can read it."""
     return {key: value for key, value in record._asdict().items() if key != "withheld"}
 
 
 def read_records(path: Path, task: Task) -> Any:
-    """The records of one file, as pairs or as labelled texts; each an object, or a list as earlier versions wrote."""
+    """The records of a file: pairs or labelled texts, each an object or, from earlier versions, a list."""
     kind = Pair if task == "translate" else Labelled
     found = (parse_json(line, str(path)) for line in _lines(read_text(path)))
     return [kind(**one) if isinstance(one, dict) else kind(*one) for one in found]

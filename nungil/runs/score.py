@@ -1,9 +1,9 @@
-"""What `nungil score` does: systems, which are models or files of answers, on the same sentences.
+"""What `nungil score` does: scores models or files of answers on the same sentences.
 
 Loads torch only if one of them is a model.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nungil.errors import CorpusError, UsageError, did_you_mean
 from nungil.records import Pair
 from nungil.runs.answers import Answers, read_answers, read_side
-from nungil.runs.asked import Asked, Places, read_asked, read_training, refuse_uneven
+from nungil.runs.asked import Asked, Places, Say, read_asked, read_training, refuse_uneven
 from nungil.runs.kept import count_seen, kept_training
 from nungil.scoring.classifiers import LabelReport, report_labels
 from nungil.scoring.measures import Way
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from nungil.engines import Engine
     from nungil.pipeline import Classifier, Translator
 
-Say = Callable[[str], None]
-FEW = 100  # records with which an interval is itself uncertain
+FEW = 100  # records; with fewer, even the intervals are uncertain
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,13 @@ class ScoreRequest:
     system: Path
     places: Places
     against: Path | None = None
-    train: tuple[str, ...] = ()  # where the nearest sentence is looked for; by default in what the run has kept
+    train: tuple[str, ...] = ()  # where to look for nearest sentences; by default in what the run kept
     links: Path | None = None
-    way: Way = field(default_factory=Way)  # its language is worked out
+    way: Way = field(default_factory=Way)  # its language is set from the data
     search: "SearchSettings | None" = None
-    engine: "Engine" = "nungil"  # who searches for the first system; the other one is searched by nungil
+    engine: "Engine" = "nungil"  # searches for the first system; the other one always uses nungil
     compute: str | None = None
-    others: tuple[Path, ...] = ()  # models that translate together with the first system
+    others: tuple[Path, ...] = ()  # models that form an ensemble with the first system
     split: bool = True
     nearest: bool = True
     samples: int = SAMPLES
@@ -57,19 +56,19 @@ class Scored(NamedTuple):
     name: str
     languages: Languages
     report: TranslationReport | LabelReport
-    seen: Mapping[str, int]  # by model: how many of the sentences stand in what is kept of its training set
-    engines: Mapping[str, "Run"]  # by model: who searched
+    seen: Mapping[str, int]  # by model: how many of the sentences are in its training set, as far as that was kept
+    engines: Mapping[str, "Run"]  # by model
 
 
 class Run(NamedTuple):
-    """Who searches, and in what numbers."""
+    """The engine of a search and its compute type."""
 
     engine: "Engine" = "nungil"
     compute: str = "float32"
 
 
 class System(NamedTuple):
-    """What gives answers: a model folder or a file of them, and its name, by which two runs of one model differ."""
+    """A model folder or a file of answers, with a name that tells two uses of one model apart."""
 
     name: str
     place: Path
@@ -78,7 +77,7 @@ class System(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """What is known beside the sentences: word links, and the pairs among which the nearest is sought."""
+    """Further data: word links, and the pairs to look for nearest sentences in."""
 
     links: list[str] | None
     training: list[Pair]
@@ -90,12 +89,12 @@ def score(request: ScoreRequest, say: Say) -> Scored:
     models = {system: _load(system) for system in systems if system.place.is_dir()}
     files = [system.place for system in systems if system not in models]
     ready = {file: read_answers(file, request.places.encoding) for file in files}
-    home = next(iter(models), None)  # the model whose data is looked for, and whose languages count
+    home = next(iter(models), None)  # the model whose data and languages are used
     place, model = (home.place, models[home]) if home is not None else (None, None)
     asked = read_asked(request.places, place, model, ready, say)
     if asked.task == "classify":
         ready = {file: found._replace(texts=list(map(tidy, found.texts))) for file, found in ready.items()}
-    _refuse_answers(ready, asked)  # whatever may be wrong is found before minutes are spent
+    _refuse_answers(ready, asked)  # before minutes are spent on translating
     for system, one in models.items():
         _refuse_unfit(system.place, one, asked)
     beside = _beside(request, asked, place, model, say)
@@ -115,14 +114,14 @@ def score(request: ScoreRequest, say: Say) -> Scored:
 
 
 def _systems(request: ScoreRequest) -> list[System]:
-    """The one or the two to score; an engine is that of the first."""
+    """The one or two systems to score; engine and ensemble belong to the first."""
     first = _first(request)
     if request.against is None:
         return [first]
     if first.name == str(request.system) and first.place.resolve() == request.against.resolve():
         raise UsageError(
-            f"{request.against} is compared with itself; --against takes another one, or the same where --engine or "
-            "--with is given, which are of the first"
+            f"{request.against} is compared with itself; give another system, or --engine or --with, which apply "
+            "only to the first"
         )
     return [first, System(str(request.against), request.against)]
 
@@ -151,14 +150,14 @@ def _load(system: System) -> "Translator | Classifier":
 
 
 def _refuse_unfit(place: Path, model: "Translator | Classifier", asked: Asked) -> None:
-    """What keeps a model from answering, or its answers from being scored."""
+    """Refuse a model that cannot answer, or whose answers cannot be scored."""
     from nungil.pipeline import Classifier
 
     if model.config.task != asked.task:
         what = "translator" if model.config.task == "translate" else "classifier"
         raise UsageError(f"{place} holds a {what}; that cannot {asked.task}")
     if asked.sources is None:
-        raise UsageError(f"{place} is a model: it needs what it is to {asked.task}; give --sources FILE")
+        raise UsageError(f"{place} is a model: it needs texts to {asked.task}; give --sources FILE")
     if isinstance(model, Classifier):
         _refuse_unknown(place, model, asked)
         _refuse_empty(asked, asked.sources)
@@ -169,7 +168,7 @@ def _refuse_unfit(place: Path, model: "Translator | Classifier", asked: Asked) -
 
 
 def _answer(system: System, model: "Translator | Classifier", asked: Asked, request: ScoreRequest, say: Say) -> Answers:
-    """Have a model answer."""
+    """The answers of a model."""
     from nungil.pipeline import Classifier
 
     sources = asked.sources or []
@@ -181,12 +180,12 @@ def _answer(system: System, model: "Translator | Classifier", asked: Asked, requ
     translated = model.translate(sources, request.search, split=request.split)
     cut = sum(not one.finished for one in translated if one.source)
     if cut:
-        say(f"{cut:,} of them did not come to an end and were cut off; they are scored as they are.")
+        say(f"{cut:,} of them reached their maximum length and were cut off; they are scored as they are.")
     return Answers([" ".join(one.text.split("\n")) for one in translated], None, "translate")
 
 
 def _seen(system: System, model: "Translator | Classifier", asked: Asked, say: Say) -> int:
-    """How much of what is asked a model has learned by heart; a word on it if there is any."""
+    """How many of the sentences are in a model's training set; says so if there are any."""
     from nungil.pipeline import Classifier
 
     tokenizer = model.tokenizer if isinstance(model, Classifier) else model.tokenizers.source
@@ -197,14 +196,14 @@ def _seen(system: System, model: "Translator | Classifier", asked: Asked, say: S
     count = max(counts)
     if count:
         say(
-            f"{count:,} of the {len(asked.references):,} stand in the training set of {system.name}, which makes it "
-            "look better than it is."
+            f"{count:,} of the {len(asked.references):,} are in the training set of {system.name}, which makes it look "
+            "better than it is."
         )
     return count
 
 
 def _refuse_unknown(place: Path, model: "Classifier", asked: Asked) -> None:
-    """A label that a model cannot give says that it was trained on other data."""
+    """Refuse references with labels that the model does not have."""
     for number, label in enumerate(asked.references):
         if label not in model.config.labels:
             raise CorpusError(
@@ -214,12 +213,11 @@ def _refuse_unknown(place: Path, model: "Classifier", asked: Asked) -> None:
 
 
 def _refuse_empty(asked: Asked, sources: Sequence[str]) -> None:
-    """A classifier has no answer to nothing."""
+    """Refuse empty texts to classify."""
     for number, text in enumerate(sources):
         if not tidy(text):
             raise CorpusError(
-                f"{asked.where_asked(number)}: there is no text in this line, so there is nothing to classify; take it "
-                "out, and its label too"
+                f"{asked.where_asked(number)}: there is no text to classify in this line; remove it, and its label"
             )
 
 
@@ -229,7 +227,7 @@ def _refuse_answers(ready: Mapping[Path, Answers], asked: Asked) -> None:
         if asked.task == "classify" and "" in found.texts:
             raise CorpusError(
                 f"{path}:{found.texts.index('') + 1}: there is no label in this line; `nungil classify` gives none to "
-                "an empty text: take its line out here, and out of what is right"
+                "an empty text: remove the line here and in the references"
             )
 
 
@@ -263,7 +261,7 @@ def _translations(
 def _beside(
     request: ScoreRequest, asked: Asked, home: Path | None, model: "Translator | Classifier | None", say: Say
 ) -> Beside:
-    """The links that were given, and the training set, given or kept, if they can be had."""
+    """The given links, and the training set, if it was given or kept."""
     if asked.task == "classify":
         return Beside(None, [])
     links = read_side(request.links, request.places.encoding) if request.links is not None else None
@@ -275,7 +273,7 @@ def _beside(
         return Beside(links, [])
     if request.train:
         if asked.sources is None:
-            raise UsageError("--train is for finding what is nearest to a source; give --sources FILE too")
+            raise UsageError("--train is for finding sentences nearest to a source; give --sources FILE too")
         return Beside(links, read_training(request.train, asked.languages, request.places.encoding, say))
     if home is None:
         return Beside(links, [])

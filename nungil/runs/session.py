@@ -1,4 +1,4 @@
-"""A run under way: from a folder that `begin` wrote, or that was left in the middle, to the finished model."""
+"""A run in progress: from a folder that `begin` wrote, or that a stopped run left, to the finished model."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -64,7 +64,7 @@ from nungil.training.stopping import Mark, Stopper
 
 @dataclass
 class Session:
-    """Everything a run needs to go on from where it stands; at the beginning that is nowhere."""
+    """The state of a run: everything needed to continue it."""
 
     recipe: Recipe
     prepared: Prepared
@@ -109,7 +109,7 @@ class Session:
         self._train()
         if self.ranks.leads:
             self._finish(began)
-        self.ranks.most(0)  # the others have nothing to do, but what they return is there when it is
+        self.ranks.most(0)  # the others wait, because they return the result, too
         return Run.read(self.folder)
 
     def _finish(self, began: float) -> None:
@@ -119,25 +119,25 @@ class Session:
             records = self.prepared.test_records
             test = self.work.score(records, search=SearchSettings()) if records else None
         ended = time.perf_counter()
-        # Of a run that was resumed, those before count too.
+        # of a resumed run, the time before counts, too
         seconds = max(ended - began, seconds_so_far(self.folder / METRICS) + ended - trained)
         finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
         self.say(f"Trained in {spell_time(seconds)}.")
         self.say(f"Validation: {spelled(validation.scores)}")
         if test is not None:
-            known = "never seen in training" if self.recipe.start_from is None else "not in its own training set"
+            known = "not seen in training" if self.recipe.start_from is None else "not in its own training set"
             self.say(f"Test, {known}: {spelled(test.scores)}")
         write_card(finished, self.prepared, self.prepared.decisions, parameter_count(self._model))
         write_result(finished)
 
     @property
     def settings(self) -> TrainingSettings:
-        """How this run trains, with nothing left open."""
+        """The complete training settings."""
         return self.recipe.training
 
     @property
     def was_under_way(self) -> bool:
-        """Whether a process has trained here before."""
+        """Whether training had begun before."""
         return (self.folder / METRICS).exists()
 
     @property
@@ -154,7 +154,7 @@ class Session:
         return self.settings.steps or 1
 
     def _train(self) -> None:
-        """All updates that are left, or fewer if nothing improves."""
+        """Make the remaining updates, or fewer if nothing improves."""
         if self.is_trained:
             return
         with Interrupt() as interrupt:
@@ -170,7 +170,7 @@ class Session:
             self.say(f"Stopped after {counted(self.done, 'update')}: {worse}.")
 
     def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
-        """Update after update. A signal to any process ends all of them between the same two updates."""
+        """The loop over updates. A signal to any process stops all of them after the same update."""
         with ahead(self._groups()) as groups:
             for step in train(self._model, groups, self._loss, self.optimizer, self._rules(), self.done):
                 self.done, self.place = step.number, step.after
@@ -180,7 +180,7 @@ class Session:
                 over = step.number == self._total
                 if over or step.number % (self.settings.validate_every or self._total) == 0:
                     over = self._validated(teller) or over
-                    (asked,) = self.ranks.most(interrupt.asked or 0)  # a validation takes its time
+                    (asked,) = self.ranks.most(interrupt.asked or 0)  # a signal may have come meanwhile
                 elif asked or due:
                     self._save()
                 if asked:
@@ -202,7 +202,7 @@ class Session:
     def _rules(self) -> Rules:
         schedule = self.settings.schedule
         if schedule is None:
-            raise CheckpointError(f"{self.folder / RECIPE}: leaves the schedule open; it was not written by a run")
+            raise CheckpointError(f"{self.folder / RECIPE}: has no schedule; it was not written by a run")
         return Rules(
             rate_of=lambda update: rate_at(update, schedule, self._total),
             clip=self.settings.optimizer.clip,
@@ -212,7 +212,7 @@ class Session:
         )
 
     def _recut(self) -> Recut | None:
-        """How words are cut anew in every epoch, if they are."""
+        """How words are segmented anew in every epoch, if they are."""
         if self.settings.recut is None:
             return None
         sides = dict(zip(("source", "target"), self.prepared.tokenizers, strict=True))
@@ -229,7 +229,7 @@ class Session:
             return self.work.loss(shown, self.settings.label_smoothing or 0.0, self.settings.agreement or 0.0)
 
     def _validated(self, teller: Teller | None) -> bool:
-        """Let the first process validate while the others wait; whether training is over then."""
+        """Validate in the first process while the others wait; returns whether training is over."""
         if teller is not None:
             with teller.aside():
                 self._validate(teller)
@@ -251,14 +251,14 @@ class Session:
 
     @contextmanager
     def _all_cores(self) -> Iterator[None]:
-        """While the other processes wait, the first has their cores."""
+        """While the other processes wait, the first uses their cores."""
         threads = torch.get_num_threads()
         torch.set_num_threads(threads * self.ranks.here)
         yield
         torch.set_num_threads(threads)
 
     def _save(self) -> None:
-        """A checkpoint of this update, by the first process; only when it is on the disk are older ones let go."""
+        """The first process writes a checkpoint, and deletes older ones when it is on disk."""
         if self.ranks.leads:
             self._write_checkpoint()
         self._saved_at = time.perf_counter()
@@ -278,7 +278,7 @@ class Session:
         rotate(self.folder / "checkpoints", {self._place(update) for update in (*self._candidates(), self.done)})
 
     def _go_to_the_newest(self, accept_changes: bool) -> None:
-        """Stand where the newest whole checkpoint was written, or at the beginning."""
+        """Restore the newest complete checkpoint, or start at the beginning."""
         place = newest(self.folder / "checkpoints")
         if place is None:
             self._go_to_the_start()
@@ -289,7 +289,7 @@ class Session:
                 self.say(f"checkpoints/{name} is broken and was passed over.")
 
     def _go_to_the_start(self) -> None:
-        """The weights of the model that it starts from; else what can be known without training."""
+        """The weights of the model to start from; else what can be set without training."""
         if self.recipe.start_from is None:
             self.work.prime(self.prepared.train)
         else:
@@ -304,15 +304,15 @@ class Session:
         self.stopper.history = [Mark(*mark) for mark in state["history"]]
 
     def _compare(self, before: Mapping[str, Any], place: Path, accept_changes: bool) -> None:
-        """Refuse to go on with something else, unless that is meant."""
+        """Refuse to continue with changed data or settings, unless --accept-changes was given."""
         self.prepared.train.verify()
         self.prepared.valid.verify()
         now = self._fingerprints
         changed = changes(before, now)
         if changed and not accept_changes:
             raise CheckpointError(
-                f"{self.folder}: not what {place.name} was trained with: {'; '.join(changed)}; put it back, "
-                "train anew into another folder, or go on all the same: --accept-changes"
+                f"{self.folder}: not what {place.name} was trained with: {'; '.join(changed)}; restore it, "
+                "train again in another folder, or continue with --accept-changes"
             )
         for what in changed:
             self.say(f"Accepted: {what}.")
@@ -333,13 +333,13 @@ class Session:
         return self.folder / "checkpoints" / checkpoint_name(update)
 
     def _averaged(self) -> list[int]:
-        """The updates whose mean is tried: the best ones, or the last ones."""
+        """The updates to average: the best ones, or the last ones."""
         if self.settings.average_of == "best":
             return self.stopper.ranked()[: self.settings.average]
         return [mark.update for mark in self.stopper.history][-self.settings.average :]
 
     def _candidates(self) -> list[int]:
-        """The updates whose weights may become the model if training ended now."""
+        """The updates whose weights would become the model if training ended now."""
         return [*self.stopper.ranked()[:1], *self._averaged()]
 
     def _is_whole(self, update: int) -> bool:
@@ -353,12 +353,12 @@ class Session:
     def _choose(self) -> Validation:
         """The better of the best checkpoint and the mean of several becomes the model.
 
-        One that was damaged since it was written is passed over.
+        Damaged checkpoints are passed over.
         """
         whole = set(filter(self._is_whole, {*self._candidates(), self.done}))
         if not whole:
             raise CheckpointError(
-                f"{self.folder}: the checkpoints that would become the model are broken; train anew into another folder"
+                f"{self.folder}: the checkpoints that would become the model are broken; train again in another folder"
             )
         best = next(update for update in self.stopper.ranked() if update in whole)
         several = [update for update in self._averaged() if update in whole]
@@ -389,7 +389,7 @@ def spelled(scores: Mapping[str, float]) -> str:
 
 
 def _refuse_infinite(weights: Mapping[str, torch.Tensor], update: int) -> None:
-    """Nothing comes back from infinity, and no such weights are kept: the last checkpoint is a finite one."""
+    """Fail before weights that are not finite are saved, so that the last checkpoint is a good one."""
     if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
         raise DivergedError(
             f"training diverged: after update {update:,} the weights are not finite; "

@@ -33,9 +33,9 @@ from nungil.text.survey import MOST_LABELS
 from nungil.text.tokenizers.train import SAMPLE, Sample
 
 Parts = NDArray[np.int8]
-SHARE = 20  # a twentieth is set aside for each set, up to what a kind of record needs
+SHARE = 20  # a twentieth of the records is set aside for each set, up to `aside`
 MOST_TESTED = 100_000  # records in memory; the test set is run once
-SURPLUS = 3  # the part of records that are too many: more than validating takes, or than training was asked to
+SURPLUS = 3  # the part of unused records: more than validation needs, or than `train_size`
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Kind(Generic[Record]):
     record: type[Record]
     clean: Callable[..., Iterator[Record]]
     sides: tuple[str, ...]  # the columns that are text, in their order
-    sample: int  # texts of a side that a tokenizer is learned from
-    aside: int  # records that are set aside for a set, at most
+    sample: int  # texts of a side that a tokenizer is trained on
+    aside: int  # most records to set aside for a set
 
     def most(self, name: str) -> int:
-        """Records of a set that are kept in memory; validation is run often."""
+        """Most records of a set, which are kept in memory; validation runs often."""
         return 2 * self.aside if name == "validation" else MOST_TESTED
 
     def count(self, number: int) -> str:
@@ -58,15 +58,15 @@ class Kind(Generic[Record]):
         return counted(number, self.noun[:-1])
 
 
-# Of 1,000 labels the share that is right is known to 2 in 100, of 4,000 to 1: models differ by less. A text is
-# classified many times faster than a sentence is translated. Texts are some four times as long.
+# Texts to classify: accuracy on 1,000 texts is known to 2 points, on 4,000 to 1, and classifying is much faster than
+# translating, so more are set aside. They are about four times as long, so fewer are sampled.
 PAIRS = Kind("pairs", Pair, clean_pairs, ("source", "target"), SAMPLE, aside=1_000)
 TEXTS = Kind("texts", Labelled, clean_labelled, ("text",), SAMPLE // 4, aside=4_000)
 
 
 @dataclass
 class Train(Generic[Record]):
-    """The training set. It stands in its files: each pass reads and cleans them again."""
+    """The training set. It stays in its files: each pass reads and cleans them again."""
 
     kind: Kind[Record]
     corpus: Corpus
@@ -95,7 +95,7 @@ class Train(Generic[Record]):
 
 @dataclass
 class Sets(Generic[Record]):
-    """All that one look at the records tells, but for what a tokenizer is needed for."""
+    """The three sets, and what was learned from reading them."""
 
     kind: Kind[Record]
     train: Train[Record]
@@ -115,7 +115,7 @@ class Sets(Generic[Record]):
 def gather(
     opened: Opened, kind: Kind[Record], data: DataSettings, cleaning: CleaningSettings, seed: int
 ) -> Sets[Record]:
-    """Read every set: those given as files first, because train may not have what stands in them."""
+    """Read every set: given ones first, because train must not contain their records."""
     held_out: list[HeldOut] = []
     places: dict[str, FirstPlaces] = {}
     sets = Sets(kind, Train(kind, opened.train, cleaning, held_out), frozenset(opened.held_out))
@@ -141,21 +141,21 @@ def side_of(record: Record, place: int) -> str:
 
 
 def name_of(corpus: Corpus) -> str:
-    """The files of a corpus as one name that is not too long for a sentence."""
+    """A short name for the files of a corpus."""
     first, more = corpus.sources[0].name, len(corpus.sources) - 1
     return f"{first} and {more} more" if more else first
 
 
 def reasons(tally: Tally) -> str:
-    """`length ratio 2, no "ko" 1 (a.jsonl, line 7)`: why records were dropped, the commonest reason first."""
+    """`length ratio 2, no "ko" 1 (a.jsonl, line 7)`: why records were dropped, the most frequent reason first."""
     where = {reason: f" ({finding.where()})" for reason, finding in tally.lacking.items()}
     return ", ".join(f"{reason} {count:,}{where.get(reason, '')}" for reason, count in tally.dropped.most_common())
 
 
 def _read_held_out(name: str, corpus: Corpus, sets: Sets[Record], places: FirstPlaces) -> HeldOut:
-    """Hash all of a set that training must not see, and keep as much of it as scoring needs."""
-    # A score is about the set as it was given: its repetitions and bold translations stay. But to validate on what is
-    # tested later would make the test too easy.
+    """Hash a set that training must not see, and keep as many of its records as scoring needs."""
+    # Sets are scored as they were given, with duplicates and unusual lengths. But the validation set must not contain
+    # test records, which would make the test too easy.
     cleaning = sets.train.cleaning.model_copy(
         update={"drop_duplicates": False, "drop_copies": False, "length_ratio": float("inf")}
     )
@@ -188,21 +188,21 @@ def _thinned(name: str, counted: str, most: int) -> str:
 
 
 def _sizes(data: DataSettings) -> dict[int, int | None]:
-    """How many records each set takes from train; None where that is to be worked out."""
+    """How many records to set aside for each set; None for the default."""
     valid = 0 if data.valid else data.valid_size
     test = 0 if data.test or (data.valid and data.test_size is None) else data.test_size
     return {VALID: valid, TEST: test}
 
 
 def _set_aside(sets: Sets[Record], wanted: dict[int, int | None], seed: int) -> Parts:
-    """The part of each clean record of the files. Eight bytes a column and record, and no text, are kept for it."""
+    """The part of each clean record. Keeps eight bytes per column and record, but no text."""
     tally = Tally()
     keys, firsts = _keys(sets.train, tally)
     _refuse_nothing(sets.train, tally)
     if sets.kind.record is Labelled:
         check_labels(firsts, tally.kept, name_of(sets.train.corpus))
     sizes = _worked_out(sets.train, wanted, tally.kept)
-    # One text of each label stays in train, with all that are near to it: what is to be told must have been seen.
+    # One text of each label stays in train, with its near-duplicates: every label must be seen in training.
     free = ~np.isin(keys[0], keys[0][list(firsts.values())])
     if sum(sizes.values()) >= np.count_nonzero(free):
         raise _too_few(sets.train, tally.kept, f"to set {sum(sizes.values()):,} aside; set fewer aside")
@@ -218,7 +218,7 @@ def _set_aside(sets: Sets[Record], wanted: dict[int, int | None], seed: int) -> 
 
 
 def _draw(sets: Sets[Record], size: int, seed: int) -> Parts:
-    """Mark all but so many of the records to train on. Whoever asks for fewer gets a part of the same."""
+    """Mark all but `size` training records as surplus. Smaller draws are parts of larger ones."""
     parts = sets.train.parts
     if parts is None:
         parts = np.full(sum(1 for _ in sets.train), TRAIN, np.int8)
@@ -230,7 +230,7 @@ def _draw(sets: Sets[Record], size: int, seed: int) -> Parts:
 
 
 def _worked_out(train: Train[Record], wanted: dict[int, int | None], count: int) -> dict[int, int]:
-    """How many records to set aside for each part, where no number was given."""
+    """How many records to set aside for each part, with defaults filled in."""
     if None in wanted.values() and count < LEAST:
         raise _too_few(train, count, f"to set some aside for validation, which takes {LEAST} or more; add to them")
     default = max(1, min(train.kind.aside, count // SHARE))
@@ -272,7 +272,7 @@ def _aside(kind: Kind[Record], parts: Parts, sizes: dict[int, int]) -> str:
 
 
 def _thin(sets: Sets[Record], parts: Parts, name: str, part: int) -> None:
-    """Mark what is more than a set needs; it stays out of train all the same."""
+    """Mark what a set does not need as surplus; it stays out of train all the same."""
     numbers, most = np.flatnonzero(parts == part), sets.kind.most(name)
     if len(numbers) > most:
         chosen = np.array([_is_chosen(number, len(numbers), most) for number in range(len(numbers))])
@@ -299,5 +299,5 @@ def _learn_from(sets: Sets[Record], record: Record) -> None:
         sample.add(side_of(record, place))
     if isinstance(record, Labelled):
         sets.labels[record.label] += 1
-        if len(sets.labels) > MOST_LABELS:  # at once: a column of sentences would fill the memory
+        if len(sets.labels) > MOST_LABELS:  # now: a column of sentences would fill the memory
             check_labels(sets.labels, sets.tally.kept, name_of(sets.train.corpus))

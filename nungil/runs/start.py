@@ -1,4 +1,4 @@
-"""Start: a run that begins with the weights and tokenizers of another model, and makes it fit other data."""
+"""Start: a run that starts from the weights and tokenizers of another model, to adapt it to other data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from nungil.text.atomic import whole_bytes
 from nungil.text.opened import Opened
 from nungil.training.checkpoint import weights_of
 
-START = "start.safetensors"  # beside the data of a run: it can go on from update 0 when the other model is gone
+START = "start.safetensors"  # kept with the data: the run can resume at update 0 even without the other model
 FREE = {
     "dropout",
     "attention_dropout",
@@ -34,16 +34,16 @@ class Start:
 
     @property
     def config(self) -> ModelConfig:
-        """What it is."""
+        """Its config."""
         return self.loaded.config
 
     @property
     def taken(self) -> Taken:
-        """What is not learned from the data."""
+        """What is taken over instead of learned from the data."""
         return Taken(self.loaded.tokenizers, self.config.labels)
 
     def taken_over(self, recipe: Recipe) -> Recipe:
-        """The recipe with the tokenizer, the model and the languages of this one; what contradicts them is refused."""
+        """The recipe with tokenizer, model and languages of this model; contradicting settings are refused."""
         task = open_data(recipe.data).task
         if task != self.config.task:
             raise CorpusError(f"{self.folder} is a model to {self.config.task}, but the data is to {task}")
@@ -66,7 +66,7 @@ class Start:
         )
 
     def refuse_other_languages(self, opened: Opened) -> None:
-        """Its languages are those of the data."""
+        """Refuse data in other languages."""
         ours, theirs = (self.config.source, self.config.target), tuple(opened.languages)
         if any(one and other and one != other for one, other in zip(ours, theirs, strict=True)):
             raise CorpusError(
@@ -74,17 +74,17 @@ class Start:
             )
 
     def write_weights(self, folder: Path) -> None:
-        """Keep its weights beside the data of the run."""
+        """Keep the weights with the data of the run."""
         whole_bytes(folder / START, save(weights_of(self.loaded.model)))
 
     def known(self, prepared: Prepared) -> Iterator[str]:
-        """A sentence on each set that is held out of this run, but of which this model has learned a part."""
+        """A sentence for each held-out set that overlaps with the training set of this model."""
         tokenizer = prepared.tokenizers.source
         for name, records in (("validation", prepared.valid_records), ("test", prepared.test_records)):
             count = count_seen(self.folder, tokenizer, [record[0] for record in records], self.config.longest)
             if count:
                 yield (
-                    f"{count:,} of the {len(records):,} of the {name} set stand in the training set of {self.folder}, "
+                    f"{count:,} of the {len(records):,} of the {name} set are in the training set of {self.folder}, "
                     "which it starts from: scores on them are too good."
                 )
 

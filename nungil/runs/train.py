@@ -21,9 +21,9 @@ from nungil.text.lock import locked
 from nungil.training.ranks import Ranks, joined
 from nungil.training.settings import TrainingSettings
 
-OF_TRAINING = ("steps", "processes")  # what is short for `training={…}`
-SHORT = ("data", "training")  # the sections whose settings may be given by themselves
-ENDING = 5.0  # seconds that a process which was killed may take to end
+OF_TRAINING = ("steps", "processes")  # short for `training={…}`
+SHORT = ("data", "training")  # sections whose settings may be given directly
+ENDING = 5.0  # seconds to wait for a killed process to end
 
 
 def train(
@@ -63,7 +63,7 @@ def _section(given: Any, name: str) -> dict[str, Any]:
 
 @contextmanager
 def _torch_as_it_was() -> Iterator[None]:
-    """A run sets torch's threads and draws from its random numbers; who has called it gets back what he had."""
+    """Restore torch's thread count and random state, which a run changes."""
     threads = torch.get_num_threads()
     try:
         with torch.random.fork_rng(devices=[]):
@@ -73,7 +73,7 @@ def _torch_as_it_was() -> Iterator[None]:
 
 
 def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Run:
-    """Train a model into a new folder, or into one with nothing but `beside` in it."""
+    """Train a model in a new folder, or in one that contains only `beside`."""
     with _torch_as_it_was(), joined() as ranks:
         if ranks.leads:
             begin(_as_started(recipe, ranks), out, say, beside)
@@ -84,22 +84,22 @@ def run(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> Ru
 def resume(
     folder: str | Path, *, processes: int | None = None, accept_changes: bool = False, quiet: bool = False
 ) -> Run:
-    """What `nungil resume` does: go on exactly where a run stopped. A finished run is finished once more, the same."""
+    """What `nungil resume` does: continue a run exactly where it stopped. A finished run is scored again."""
     place, say = path_of(folder, "the folder of a run"), to_nobody if quiet else to_stderr
     if not place.is_dir():
         raise UsageError(f"{place}: there is no such folder; a run is what `nungil train` leaves")
     if not (place / RECIPE).is_file():
-        raise CheckpointError(f"{place}: not a run that can be gone on with: there is no {RECIPE} in it")
+        raise CheckpointError(f"{place}: not a run that can be resumed: there is no {RECIPE} in it")
     hold_on()
     with _torch_as_it_was(), joined() as ranks:
         if ranks.leads and processes is not None:
-            with _alone(place):  # the recipe of a run on its way is not changed under its hands
+            with _alone(place):  # not while it runs
                 _change_processes(place, processes, accept_changes)
         return _go_on(place, say, ranks, accept_changes, resumed=True)
 
 
 def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *, resumed: bool = False) -> Run:
-    """From where a folder stands to the end: in this process, with others that were started with it, or by new ones."""
+    """Continue the run of a folder to its end: in this process, with those started with it, or by starting others."""
     training = read_settings(folder / RECIPE, Recipe).training
     if ranks.world == 1 and training.processes > 1:
         options = ["--accept-changes"] * accept_changes + ["--quiet"] * (say is to_nobody)
@@ -114,28 +114,28 @@ def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *
         except (StoppedError, DivergedError) as error:
             if ranks.leads:
                 raise
-            raise ProcessError(str(error), error.exit_code) from None  # all of them have it, and the first says it
+            raise ProcessError(str(error), error.exit_code) from None  # all processes raise it; the first reports it
 
 
 def _standing(session: Session) -> str:
-    """Where a run that is gone on with stands."""
+    """Where a resumed run continues."""
     if not session.done:
-        return "There is no checkpoint any more: it begins anew, at the first update."
+        return "There is no checkpoint: starting over at the first update."
     if session.is_trained:
-        return f"All updates were made, {session.done:,} of them: the model is chosen and scored once more."
-    return f"Going on after update {session.done:,} of {session.settings.steps or 1:,}."
+        return f"All {session.done:,} updates are done: choosing and scoring the model again."
+    return f"Continuing after update {session.done:,} of {session.settings.steps or 1:,}."
 
 
 def _alone(folder: Path) -> AbstractContextManager[None]:
-    """Nobody else trains in this folder: two would delete each other's checkpoints.
+    """Lock the folder: two runs would delete each other's checkpoints.
 
-    One that was killed just now may still be ending, so it is waited for.
+    Waits a moment for a process that was just killed.
     """
     return locked(folder, f"{folder}: another process is training in it; wait until it has ended, or stop it", ENDING)
 
 
 def _opened(folder: Path, say: Say, ranks: Ranks, accept_changes: bool) -> Session:
-    """The first process opens it before the others do: what is refused is said once."""
+    """Open the session, in the first process before the others, so that errors are reported once."""
     if not ranks.leads:
         ranks.most(0)
     session = Session.open(folder, say, ranks, accept_changes)
@@ -145,7 +145,7 @@ def _opened(folder: Path, say: Say, ranks: Ranks, accept_changes: bool) -> Sessi
 
 
 def _as_started(recipe: Recipe, ranks: Ranks) -> Recipe:
-    """With the number of processes that torchrun has started, where it was torchrun."""
+    """The recipe with the number of processes that torchrun started, if it did."""
     asked = recipe.training.processes
     if ranks.world == 1:
         return recipe
@@ -156,15 +156,15 @@ def _as_started(recipe: Recipe, ranks: Ranks) -> Recipe:
 
 
 def _change_processes(folder: Path, processes: int, accept_changes: bool) -> None:
-    """Let a run go on with another number of processes, if that is meant."""
+    """Change the number of processes of a run, if --accept-changes was given."""
     recipe = read_settings(folder / RECIPE, Recipe)
     before = recipe.training.processes
     if processes == before:
         return
     if not accept_changes:
         raise UsageError(
-            f"{folder}: --processes {processes}, but it was begun with {before}, and another number adds up in another "
-            "order; go on as it was begun, or add --accept-changes"
+            f"{folder}: --processes {processes}, but it was started with {before}, and another number sums in another "
+            "order; continue as it was started, or add --accept-changes"
         )
     write_recipe(folder, _with_processes(recipe, processes, share_of_cores(max(1, processes))))
 

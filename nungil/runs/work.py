@@ -1,4 +1,4 @@
-"""What a run does differently to translate and to classify: its batches, its loss, its validation."""
+"""What differs between translating and classifying in a run: batches, loss, validation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -25,12 +25,14 @@ from nungil.training.ranks import ALONE, Ranks
 from nungil.training.steps import Group
 
 Batch = TypeVar("Batch")
-COUNTED = 16_384  # positions whose n-grams are counted together
-QUICK = SearchSettings(beam=1, scores=False)  # validations are compared with each other: the quickest will do
+COUNTED = 16_384  # positions of a batch in which n-grams are counted
+QUICK = SearchSettings(
+    beam=1, scores=False
+)  # validations are only compared with each other, so the fastest search will do
 
 
 class Validation(NamedTuple):
-    """Scores by name, how they were made, and one example for people to look at."""
+    """Scores by name, their signatures, and one example for people."""
 
     scores: dict[str, float]
     signatures: dict[str, str]
@@ -44,7 +46,7 @@ class Work(ABC, Generic[Batch]):
 
     @abstractmethod
     def lengths(self, store: Store) -> list[Rows]:
-        """The lengths of every row, side by side, as the model reads them."""
+        """For each side, the lengths of all rows as the model reads them."""
 
     @abstractmethod
     def batch(self, store: Stored, rows: Rows) -> Batch:
@@ -52,7 +54,7 @@ class Work(ABC, Generic[Batch]):
 
     @abstractmethod
     def predictions(self, store: Stored, rows: Rows) -> int:
-        """What the loss of these rows is summed over."""
+        """The number of predictions that the loss of these rows is summed over."""
 
     @abstractmethod
     def loss(self, batch: Batch, smoothing: float = 0.0, agreement: float = 0.0) -> Loss:
@@ -60,10 +62,10 @@ class Work(ABC, Generic[Batch]):
 
     @abstractmethod
     def score(self, records: Sequence[Any], shown: int = 0, search: SearchSettings = QUICK) -> Validation:
-        """How well these records are translated or classified; the example is of record number `shown`."""
+        """How well these records are translated or classified, with record number `shown` as the example."""
 
     def prime(self, store: Store) -> None:
-        """Tell a new model what can be known without training."""
+        """Initialise what can be counted in the training set instead of learned."""
         del store
 
     def groups(
@@ -75,20 +77,20 @@ class Work(ABC, Generic[Batch]):
         ranks: Ranks = ALONE,
         recut: Recut | None = None,
     ) -> Iterator[Group[Batch]]:
-        """The batches of each update, from a place on, without end; with `recut`, words cut anew in every epoch.
+        """Endlessly, the batches of each update from a place on; with `recut`, words segmented anew in every epoch.
 
-        Of several processes each gets its share, so that together they see what one would see.
+        Each process gets its share; together they see what a single one would.
         """
         for update in updates(order, accumulation, start):
             mine = [share[ranks.rank] for share in shares(update.groups, ranks.world)]
             texts = store if recut is None else recut.of(store, update.epoch)
             batches = [self.batch(texts, rows) for rows in mine if len(rows)]
             predictions = sum(self.predictions(texts, rows) for rows in update.groups)
-            store.release()  # rows lie anywhere: a few batches would touch every page of the store
+            store.release()  # rows are scattered: a few batches touch every page of the store
             yield Group(batches, predictions, update.epoch, update.after, update.groups)
 
     def validate(self, store: Store, records: Sequence[Any], budget: int, shown: int = 0) -> Validation:
-        """The loss on every row, and the scores of the records they are of."""
+        """The loss on every row, and the scores of their records."""
         found = self.score(records, shown % len(records))
         self.loaded.model.eval()
         lengths = self.lengths(store)
@@ -113,7 +115,7 @@ class Translating(Work[PairBatch]):
         return [marked_lengths(source, self.loaded.config.marks), target + np.int32(1)]
 
     def prime(self, store: Store) -> None:
-        """It begins by guessing each token as often as it occurs; else it spends its first updates on learning that."""
+        """Set the output bias to log token frequencies, which the first updates would have to learn otherwise."""
         output = self.translator.model.output
         seen = store.columns["target"].counts(len(output.bias))
         seen[EOS] += store.rows
@@ -159,7 +161,7 @@ class Classifying(Work[LabelledBatch]):
         return [marked_lengths(store.columns["source"].lengths(), self.loaded.config.marks)]
 
     def prime(self, store: Store) -> None:
-        """What each n-gram speaks for is counted; how far it is believed is learned."""
+        """Count the features of n-grams."""
         reader = self.classifier.model.ngrams
         if reader is not None:
             lengths = self.lengths(store)
@@ -200,6 +202,6 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def work_on(loaded: Loaded, opened: Translator | Classifier) -> Work[Any]:
-    """The work of a model."""
+    """The `Work` for a model."""
     keep_few_shapes()  # before anything is computed
     return Translating(loaded, opened) if isinstance(opened, Translator) else Classifying(loaded, opened)

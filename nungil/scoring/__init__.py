@@ -1,7 +1,7 @@
-"""Scores of what a model made: BLEU and chrF, accuracy and F1, the alignment error rate. Knows no torch.
+"""Scores: BLEU and chrF, accuracy and F1, alignment error rate. Knows no torch.
 
-Importing this loads neither sacreBLEU nor NumPy. What needs NumPy has modules of its own: reports with intervals and
-comparisons are in `translators` and `classifiers`, attention to word links in `words`.
+Importing this loads neither sacreBLEU nor NumPy. What needs NumPy is in other modules: reports with intervals and
+comparisons in `translators` and `classifiers`, word links from attention in `words`.
 """
 
 from nungil.scoring.alignment import (

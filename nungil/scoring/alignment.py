@@ -1,7 +1,7 @@
-"""Word links against gold ones: the alignment error rate of Och and Ney (2003).
+"""Scores word links against gold links: the alignment error rate of Och and Ney (2003).
 
 A line has the links of one sentence pair in Pharaoh format, words counted from 0, the source first: `0-0 1-2 1p3`.
-`i-j` is a sure link; `ipj` is only possible, neither asked for nor wrong.
+`i-j` is a sure link; `ipj` is only possible: not required, but not wrong.
 """
 
 import re
@@ -16,14 +16,14 @@ WRITTEN = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
 
 
 class Links(NamedTuple):
-    """The links of one sentence pair. What is sure is possible too."""
+    """The links of one sentence pair. Sure links are also possible ones."""
 
     sure: frozenset[Link]
     possible: frozenset[Link]
 
 
 class AlignmentScores(NamedTuple):
-    """Scores, 0 to 1, over all sentences together, and the counts they come from."""
+    """Scores, 0 to 1, over all sentences, and the counts they are computed from."""
 
     aer: float
     precision: float
@@ -41,8 +41,8 @@ def aer(links: Sequence[str], gold: Sequence[str]) -> float:
 def score_links(links: Sequence[str], gold: Sequence[str]) -> AlignmentScores:
     """Score Pharaoh lines against gold ones: 1 − (|A∩S| + |A∩P|) / (|A| + |S|), counted over all lines.
 
-    Every link of `links` is in A, whichever way it is marked. Precision is |A∩P| / |A| and recall |A∩S| / |S|. Of no
-    links none is wrong and of no sure ones none is missing: each is then 1, and the error of nothing against nothing 0.
+    All links of `links` count as A, however they are marked. Precision is |A∩P| / |A|, recall |A∩S| / |S|; each is 1 if
+    its denominator is 0, and the error rate of nothing against nothing is 0.
     """
     check_sides("lines of links", links, "lines of gold links", gold)
     answers, truths = _parse_sides(links, gold)
@@ -50,7 +50,7 @@ def score_links(links: Sequence[str], gold: Sequence[str]) -> AlignmentScores:
 
 
 def score_parsed(links: Sequence[frozenset[Link]], gold: Sequence[Links]) -> AlignmentScores:
-    """The same of links that are parsed already."""
+    """The same for parsed links."""
     pairs = list(zip(links, gold, strict=True))
     made = sum(len(answer) for answer, _ in pairs)
     sure = sum(len(truth.sure) for _, truth in pairs)
@@ -83,20 +83,20 @@ def parse_links(line: str) -> Links:
 
 
 def format_links(links: Iterable[Link]) -> str:
-    """Links as a Pharaoh line, all of them sure, in order."""
+    """Links as a Pharaoh line, sorted, all of them sure."""
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
 def diagonal_links(source_length: int, target_length: int) -> list[Link]:
-    """Each target word with the source word at the same part of its sentence: the baseline that knows only lengths."""
+    """Each target word with the source word at the same part of its sentence: a baseline that knows only lengths."""
     if source_length < 1:
         return []
-    # The middle of the target word, (target + ½) / target_length, falls into this source word; in whole numbers.
+    # The middle of the target word, (target + ½) / target_length, falls into this source word; in integers.
     return [((2 * target + 1) * source_length // (2 * target_length), target) for target in range(target_length)]
 
 
 def _parse_sides(links: Sequence[str], gold: Sequence[str]) -> tuple[list[Links], list[Links]]:
-    """Both sides parsed, or one error with what is wrong in either."""
+    """Both sides parsed; mistakes of both in one error."""
     faults: list[str] = []
     sides = _parse("links", links, faults), _parse("gold", gold, faults)
     if faults:

@@ -1,4 +1,4 @@
-"""Is a classifier right as often as it says? Calibration, after Guo et al. (2017)."""
+"""Calibration: is a classifier right as often as its probabilities say? Guo et al. (2017)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ BINS = 15
 
 
 class Bin(NamedTuple):
-    """The answers whose probability is above `low` and not above `high`: how sure they were, and how often right."""
+    """The answers with a probability above `low`, up to `high`: its mean, and how often they are right."""
 
     low: float
     high: float
@@ -21,16 +21,16 @@ class Bin(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The expected calibration error, 0 (best) to 1, and the bins that it comes from; those without texts left out."""
+    """The expected calibration error, 0 (best) to 1, and its bins, without empty ones."""
 
     error: float
     bins: tuple[Bin, ...]
 
 
 def calibration(probabilities: Sequence[float], right: Sequence[bool], bins: int = BINS) -> Calibration:
-    """The mean distance, over texts, of how sure a bin's answers are from how often they are right.
+    """The mean difference, over texts, between the mean probability and the accuracy of their bin.
 
-    `probabilities` are those of the labels that were given. The bins are equally wide.
+    `probabilities` are those of the predicted labels. The bins are equally wide.
     """
     if len(probabilities) != len(right):
         raise UsageError(f"probabilities {len(probabilities):,}, answers {len(right):,}; there must be one for each")

@@ -1,4 +1,4 @@
-"""Predicted labels against gold ones: accuracy, macro F1, each label's own scores, and who was taken for whom."""
+"""Predicted labels against gold ones: accuracy, macro F1, each label's own scores, and the confusion matrix."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,11 +27,10 @@ class ClassificationScores(NamedTuple):
 
 
 def score_labels(predicted: Sequence[str], gold: Sequence[str], labels: Sequence[str]) -> ClassificationScores:
-    """Score the labels of texts; `labels` are all that there are.
+    """Score the labels of texts; `labels` are all labels.
 
-    A label that is never predicted has precision 0, one that is never gold recall 0, and F1 is 0 with either. The
-    macro F1 is the plain mean over labels; left out of it is only a label with no gold and no prediction, of which
-    these texts say nothing.
+    A label that is never predicted has precision 0, one that is never gold recall 0; either makes F1 0. Macro F1 is the
+    mean over labels, except those that are neither gold nor predicted anywhere.
     """
     check_sides("predicted labels", predicted, "gold labels", gold)
     check_some("gold labels", gold)
@@ -40,7 +39,7 @@ def score_labels(predicted: Sequence[str], gold: Sequence[str], labels: Sequence
     confusion = {right: {guess: pairs[right, guess] for guess in labels} for right in labels}
     scores = {label: _score_label(label, confusion) for label in labels}
     met = {*predicted, *gold}
-    seen = [label for label in labels if label in met]  # a set has another order, and so another sum, in every process
+    seen = [label for label in labels if label in met]  # not a set, whose order, and so the sum, varies by process
     return ClassificationScores(
         accuracy=sum(confusion[label][label] for label in labels) / len(gold),
         macro_f1=sum(scores[label].f1 for label in seen) / len(seen),

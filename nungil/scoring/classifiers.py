@@ -1,6 +1,6 @@
-"""One classifier, or several, on the same texts: scores with intervals, calibration, and what sets them apart.
+"""Reports on one or more classifiers on the same texts: scores with intervals, calibration, comparisons.
 
-Sizes   R resamples   M cells: gold label and the label of each system, as often as they meet   C labels
+Sizes   R resamples   M cells: gold label and the label of each system, with the number of texts   C labels
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ MEASURES = {"accuracy": "accuracy", "macro_precision": "precision", "macro_recal
 
 
 class LabelComparison(NamedTuple):
-    """The first system and another one: their differences in percent, McNemar's test, and the sentence on it."""
+    """The first system and another one: their differences in percent, McNemar's test, and a sentence."""
 
     first: str
     second: str
@@ -34,11 +34,11 @@ class LabelComparison(NamedTuple):
 
 
 class LabelReport(NamedTuple):
-    """All that is known about some systems' labels of the same texts. Scores are in percent."""
+    """A report on the labels of some systems for the same texts. Scores are in percent."""
 
     texts: int
     scores: Mapping[str, Mapping[str, Interval]]  # by system, then by measure
-    details: Mapping[str, ClassificationScores]  # each label, and who was taken for whom, by system
+    details: Mapping[str, ClassificationScores]  # each label, and the confusion matrix, by system
     calibration: Mapping[str, Calibration]  # of the systems whose probabilities are known
     comparisons: tuple[LabelComparison, ...]
 
@@ -51,9 +51,9 @@ def report_labels(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> LabelReport:
-    """Score the labels of each system, by its name; the first is compared with each other, and with one label for all.
+    """Score the labels of each system, by its name; the first is compared with the others and with a constant label.
 
-    `labels` are all that there are, by default those that are met. `probabilities` are those of the labels given.
+    `labels` are all labels, by default those that occur. `probabilities` are those of the predicted labels.
     """
     if not systems:
         raise UsageError("there is no system to score; give at least one")
@@ -84,7 +84,7 @@ def report_labels(
 
 
 def _refuse_strangers(probabilities: Mapping[str, Sequence[float]], systems: Mapping[str, Sequence[str]]) -> None:
-    """Probabilities are of labels that a system gave."""
+    """Refuse probabilities for systems without labels."""
     for name in probabilities:
         if name not in systems:
             raise UsageError(
@@ -93,7 +93,7 @@ def _refuse_strangers(probabilities: Mapping[str, Sequence[float]], systems: Map
 
 
 def commonest(gold: Sequence[str]) -> str:
-    """The name of the system that says the commonest label whatever the text."""
+    """The name of the baseline that always says the most frequent label."""
     return f"always saying {Counter(gold).most_common(1)[0][0]!r}"
 
 
@@ -113,7 +113,7 @@ def _plain(found: ClassificationScores) -> dict[str, float]:
 def _resampled(
     systems: Mapping[str, Sequence[str]], gold: Sequence[str], labels: Sequence[str], samples: int, seed: int
 ) -> dict[str, dict[str, Array]]:
-    """The scores of every resample, the same for all systems. Texts that were answered alike are drawn together."""
+    """The scores of every resample, the same for all systems. Texts with the same answers are drawn together."""
     numbers = {label: number for number, label in enumerate(labels)}
     cells = Counter(zip(gold, *systems.values(), strict=True))
     met = np.array([[numbers[label] for label in cell] for cell in cells])  # (M, 1 + systems)

@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER as counts of each sentence: any part of a corpus, and any resample of it, is scored from sums.
+"""BLEU, chrF and TER as counts of each sentence: parts and resamples of a corpus are scored from their sums.
 
 Sizes   N sentences   K counts of a sentence   R sums, each over some sentences
 """
@@ -29,7 +29,7 @@ SPACED_BY_IDEOGRAPH = frozenset({"zh", "zho", "chi", "cmn", "yue", "ja", "jpn"})
 
 
 class Way(NamedTuple):
-    """How translations are to be scored: the target language chooses what is not said."""
+    """How translations are scored; defaults depend on the target language."""
 
     language: str = ""
     lowercase: bool = False
@@ -53,10 +53,10 @@ class Measure(NamedTuple):
 
 
 def measure(hypotheses: Sequence[str], references: Sequence[str], way: Way | None = None) -> dict[str, Measure]:
-    """Every measure by its name, the one to read first first.
+    """All measures by name, the primary one first.
 
-    That is BLEU; for Korean it is chrF++, and BLEU is counted twice: over words, where a wrong particle costs the whole
-    word, and over characters.
+    That is BLEU; for Korean it is chrF++, with BLEU both over words, where a wrong particle costs the whole word, and
+    over characters.
     """
     way = way or Way()
     check_sides("hypotheses", hypotheses, "references", references)
@@ -72,12 +72,12 @@ def measure(hypotheses: Sequence[str], references: Sequence[str], way: Way | Non
 
 
 def bleu_metric(tokenizer: str, lowercase: bool) -> "BLEU":
-    """sacreBLEU's BLEU. Sentence by sentence only its counts are used, so that `effective_order` changes nothing."""
+    """sacreBLEU's BLEU. Sentence by sentence only its counts are used, so `effective_order` has no effect."""
     from sacrebleu.metrics.bleu import BLEU
 
     try:
         return BLEU(tokenize=tokenizer, lowercase=lowercase, force=True)
-    except RuntimeError:  # how sacreBLEU says that MeCab is not there
+    except RuntimeError:  # sacreBLEU's error without MeCab
         extra = tokenizer.partition("-")[0]
         raise UsageError(
             f"--tokenize {tokenizer} needs a package that is not installed: pip install 'sacrebleu[{extra}]'"
@@ -93,7 +93,7 @@ def _bleu(title: str, hypotheses: Sequence[str], references: Sequence[str], toke
     for hypothesis, reference in zip(hypotheses, references, strict=True):
         found = counting.sentence_score(hypothesis, [reference])
         rows.append([found.sys_len, found.ref_len, *found.counts, *found.totals])
-    told.corpus_score(hypotheses[:1], [references[:1]])  # a signature wants to have seen how many references there are
+    told.corpus_score(hypotheses[:1], [references[:1]])  # a signature includes the number of references
     return Measure(title, str(told.get_signature()), np.array(rows, dtype=np.float64), bleu_of)
 
 
@@ -163,7 +163,7 @@ def _without_mark(word: str) -> tuple[str, ...]:
 
 
 def _overlap(ours: Counter[str], theirs: Counter[str]) -> tuple[int, int, int]:
-    """How many each side has, and both; where the reference has none, those of the hypothesis are no fault."""
+    """How many each side has, and both; without any in the reference, those of the hypothesis do not count."""
     both = sum(min(count, theirs[gram]) for gram, count in ours.items() if gram in theirs)
     return (ours.total() if theirs else 0), theirs.total(), both
 

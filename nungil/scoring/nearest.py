@@ -1,7 +1,7 @@
-"""The training sentence that is most like a given one: whoever translates no better than it has learned nothing.
+"""The training sentence that is most like a given one: the baseline that a translator must beat.
 
-Two sentences are as like as the cosine of their runs of 2 and of 4 characters, each run once, weighed by how rare it is
-in training (TF-IDF). Runs are numbered by a hash, so that no table of them is kept and any script will do.
+Similarity is the cosine of the sets of runs of 2 and of 4 characters, weighted by how rare a run is in training
+(TF-IDF). Runs are hashed, which needs no table and works for any script.
 
 Sizes   N training sentences   F runs of characters, of all sentences end to end
 """
@@ -19,15 +19,15 @@ from nungil.errors import UsageError
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-SIZES = (2, 4)  # characters of a run: four tell words of an alphabet apart, two those of Hangul and of ideographs
+SIZES = (2, 4)  # characters of a run: four suit alphabets, two Hangul and ideographs
 BITS = 20  # a run is one of a million numbers
-AT_ONCE = 20_000  # training sentences that are looked through together
-BUDGET = 20_000  # places of runs, the rarest first, that are followed for one sentence
+AT_ONCE = 20_000  # training sentences searched together
+BUDGET = 20_000  # occurrences of runs, the rarest first, that are followed for one sentence
 CANDIDATES = 30  # of those, the sentences that are compared run by run
 
 
 class Nearest(NamedTuple):
-    """The number of the training sentence, from 0, and how like it is, 0 to 1; -1 where none has anything in common."""
+    """The number of the training sentence, from 0, and its similarity, 0 to 1; -1 if none has a run in common."""
 
     number: int
     likeness: float
@@ -46,7 +46,7 @@ class Runs(NamedTuple):
 
     @property
     def starts(self) -> Numbers:
-        """Where the runs of each sentence begin, and where the last ends."""
+        """The start of each sentence's runs, and the end of the last."""
         return np.searchsorted(self.sentences, np.arange(self.texts + 1)).astype(np.int64)
 
 
@@ -90,7 +90,7 @@ def runs_of(texts: Sequence[str]) -> Runs:
 
 
 def _weights(training: Sequence[str]) -> Array:
-    """The squared weight of each run: the rarer in training, the heavier; what is not there at all weighs most."""
+    """The squared weight of each run: the rarer in training, the heavier; unseen runs are heaviest."""
     seen = np.zeros(2**BITS, dtype=np.int64)
     for _, block in _blocks(training):
         seen += np.bincount(runs_of(block).flat, minlength=2**BITS)
@@ -119,7 +119,7 @@ class _Index:
         self._lengths = np.sqrt(np.bincount(runs.sentences, weights=weights[runs.flat], minlength=runs.texts))
 
     def best(self, sought: Numbers, length: float) -> Nearest:
-        """The sentence most like one with these runs."""
+        """The sentence most similar to one with these runs."""
         rough = self._rough(sought)
         if rough is None:
             return NONE
@@ -131,7 +131,7 @@ class _Index:
         return Nearest(int(likely[place]), min(1.0, float(exact[place]))) if exact[place] > 0 else NONE
 
     def _rough(self, sought: Numbers) -> Array | None:
-        """How like each sentence is by the rarest runs alone, as many as can be followed quickly."""
+        """A rough similarity of each sentence, by the rarest runs only."""
         ends = self._ends[sought]
         starts = np.where(sought > 0, self._ends[sought - 1], 0)
         there = ends > starts

@@ -14,7 +14,7 @@ from nungil.scoring.measures import Measure
 from nungil.scoring.sides import check_sides
 from nungil.scoring.translation import TOKENIZERS, primary_tag
 
-# Ends of the bins, the same for every corpus, so that two can be laid side by side.
+# Ends of the bins, the same for every corpus, so that corpora can be compared.
 ENDS = {"words": (5, 10, 15, 20, 30, 40, 60), "characters": (10, 20, 30, 40, 60, 80, 120)}
 QUARTERS = ("first", "second", "third", "last")
 Rows = NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 def by_length(texts: Sequence[str], unit: str, systems: Mapping[str, Mapping[str, Measure]]) -> tuple[Length, ...]:
-    """The scores of short and of long sentences. `texts` are the sources, or else the references."""
+    """Scores by length of sentence. `texts` are the sources, or else the references."""
     lengths = np.array([_length(text, unit) for text in texts])
     places = np.digitize(lengths, ENDS[unit], right=True)  # 5 is in the bin that ends with 5
     found = []
@@ -60,7 +60,7 @@ def _ends(place: int, lengths: NDArray[np.int64], ends: Sequence[int]) -> tuple[
 
 
 def length_unit(language: str) -> str:
-    """What a sentence of this language is measured in: characters where it is written without spaces."""
+    """The unit of length: characters for languages written without spaces, else words."""
     return "characters" if primary_tag(language) in TOKENIZERS else "words"
 
 
@@ -73,8 +73,8 @@ def by_place(
 ) -> tuple[Place, ...]:
     """The share of reference words that a translation has, by the quarter that each of them belongs to.
 
-    A word that stands `n` times in the reference and `m` times in the translation is found min(n, m) / n each time:
-    BLEU's clipped count, turned from precision to recall, without a look at the order.
+    A word that occurs `n` times in the reference and `m` times in the translation counts min(n, m) / n each time:
+    BLEU's clipped count as recall, whatever the order.
     """
     cut = [[tokenize(word).split() for word in reference.split()] for reference in references]
     words = _summed(quarters, [[float(len(tokens)) for tokens in sentence] for sentence in cut])

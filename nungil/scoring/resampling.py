@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 SAMPLES, SEED = 1_000, 1
-AT_ONCE = 4_000_000  # sentences drawn together
+AT_ONCE = 4_000_000  # sentences drawn at once
 SHARE = 95  # percent of the resamples that an interval spans
 
 
@@ -26,9 +26,8 @@ class Interval(NamedTuple):
 class Difference(NamedTuple):
     """How much more the first system has than the second, where 95% of the resamples lie, and p.
 
-    p is two-sided: twice the share of resamples in which the sign is not that of the most, one added to both counts.
-    It is never below 2 / 2^N, which is how often N fair coins all fall alike: a single sentence, drawn again and again,
-    always says the same.
+    p is two-sided: twice the share of resamples with the rarer sign, with one added to both counts. It is never below
+    2 / 2^N, the probability that N fair coins all fall alike: resamples of a single sentence are always the same.
     """
 
     difference: float
@@ -40,7 +39,7 @@ class Difference(NamedTuple):
 def resample(counts: Array, samples: int = SAMPLES, seed: int = SEED) -> Array:
     """The sums (R, K) over resamples of the rows of counts (N, K): as many rows as there are, drawn with replacement.
 
-    All that is to be compared stands in one array, so that it is summed over the same sentences.
+    Everything to compare is in one array, so that it is summed over the same sentences.
     """
     N = len(counts)
     random = np.random.default_rng(seed)
@@ -72,7 +71,7 @@ def interval(score: float, resampled: Array) -> Interval:
 def difference(
     first: float, second: float, first_resampled: Array, second_resampled: Array, sentences: int
 ) -> Difference:
-    """The first less the second, both resampled alike from so many sentences."""
+    """The first minus the second, from the same resamples."""
     apart = first_resampled - second_resampled
     found = interval(first - second, apart)
     against = min(int(np.count_nonzero(apart <= 0)), int(np.count_nonzero(apart >= 0)))

@@ -8,9 +8,9 @@ FAULTS_SHOWN = 5
 
 
 def check_sides(made_name: str, made: Sequence[str], right_name: str, right: Sequence[str]) -> None:
-    """Refuse sides of unequal number: a score would pair the wrong sentences and still look like one."""
+    """Refuse sides of unequal length, which would pair the wrong sentences."""
     for name, side in ((made_name, made), (right_name, right)):
-        if isinstance(side, str):  # a string is a sequence too, of characters, and would be scored without a word
+        if isinstance(side, str):  # a string is a sequence of characters, and would be scored silently
             raise UsageError(f"{name}: one string where a list of strings is needed; for many lines, text.splitlines()")
     if len(made) != len(right):
         raise UsageError(
@@ -19,12 +19,12 @@ def check_sides(made_name: str, made: Sequence[str], right_name: str, right: Seq
 
 
 def check_some(name: str, side: Sequence[str]) -> None:
-    """Refuse to score nothing: no number would be true of it."""
+    """Refuse to score nothing."""
     if not side:
         raise UsageError(f"there are no {name} to score; give at least one")
 
 
 def first_few(faults: Sequence[str]) -> str:
-    """What is wrong, a line each, and how much more of it there is: a wrong file has as many faults as lines."""
+    """The first faults, a line each, and the number of the others."""
     rest = len(faults) - FAULTS_SHOWN
     return "\n".join([*faults[:FAULTS_SHOWN], *([f"and {rest:,} more like these"] if rest > 0 else [])])

@@ -1,4 +1,4 @@
-"""Two systems told apart, in numbers and in a sentence."""
+"""Compares two systems, in numbers and in a sentence."""
 
 import math
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from nungil.errors import UsageError
 from nungil.scoring.resampling import Difference
 from nungil.scoring.sides import check_sides
 
-EXACT_UP_TO = 1_000  # texts that only one system gets right; with more the binomial is as good as normal
+EXACT_UP_TO = 1_000  # texts that only one system gets right; with more, the normal approximation is good enough
 LEVEL = 0.05
-LEAST = 0.001  # what is smaller is not worth its digits
+LEAST = 0.001  # smaller values are printed as a bound
 
 
 class McNemar(NamedTuple):
@@ -31,7 +31,7 @@ def mcnemar(first: Sequence[str], second: Sequence[str], gold: Sequence[str]) ->
 
 
 def mcnemar_counts(only_first: int, only_second: int) -> McNemar:
-    """The same from the two numbers it needs."""
+    """The same from the two counts."""
     if min(only_first, only_second) < 0:
         raise UsageError("a number of texts is negative; 0 or more are needed")
     apart, fewer = only_first + only_second, min(only_first, only_second)
@@ -45,9 +45,9 @@ def mcnemar_counts(only_first: int, only_second: int) -> McNemar:
 def tell(
     first: str, second: str, unit: str, found: Difference, lower_is_better: bool = False, same: bool = False
 ) -> str:
-    """`A is better than B by 1.3 BLEU (95% interval 0.4 to 2.2, p = 0.004).`, or that no difference can be told.
+    """`A is better than B by 1.3 BLEU (95% interval 0.4 to 2.2, p = 0.004).`, or that no difference was found.
 
-    `same` says that both gave the same answers, which is more than not being told apart.
+    `same` says that both gave the same answers.
     """
     if same:
         return f"{first} and {second} gave the same answers."
@@ -70,6 +70,6 @@ def _chance(p: float) -> str:
 
 
 def tell_baseline(first: str, baseline: str, told: str) -> str:
-    """The same of a system and what any system must beat: if it does not, that is said first."""
+    """The same for a system and a baseline: if it does not beat the baseline, that is said first."""
     beaten = told.startswith(f"{first} is better than {baseline} ")
     return told if beaten else f"{first} does not beat {baseline}. {told}"

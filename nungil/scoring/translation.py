@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from nungil.scoring.sides import check_sides, check_some
 
-# Only tokenizers that sacreBLEU brings with it: no extra package, no download, so a score is the same on every machine.
-# Languages written without spaces are split into characters; 13a would take a whole sentence for one word.
+# Only tokenizers that sacreBLEU brings with it: no extra package, no download, so scores are the same on every machine.
+# Languages written without spaces are split into characters; 13a would see a sentence as one word.
 TOKENIZERS = {
     **dict.fromkeys(("zh", "zho", "chi", "cmn", "yue"), "zh"),
     **dict.fromkeys(("ja", "jpn", "th", "tha", "lo", "lao", "km", "khm", "my", "mya", "bo", "bod"), "char"),
 }
 USUAL = "13a"
 HIGHEST = 100.0
-RUN = 4  # words in a row that BLEU counts, at most
-ENOUGH, RARE = 10, 10  # of so many texts or more, one in so many has them: else BLEU has nothing to count
+RUN = 4  # most words in a row that BLEU counts
+ENOUGH, RARE = 10, 10  # least number of texts to judge by, and the share (one in so many) that must have a run
 
 
 class TranslationScores(NamedTuple):
@@ -30,10 +30,9 @@ class TranslationScores(NamedTuple):
 def bleu_tokenizer(language: str) -> str:
     """The sacreBLEU tokenizer for a target language (`ko`, `zh-Hans`, `ja_JP`; empty where it is not known).
 
-    Korean gets 13a as English does: it writes spaces. sacreBLEU would rather have ko-mecab, which needs two packages
-    more, and Japanese ja-mecab. Neither is taken even where it is installed: a score must not depend on the machine.
-    BLEU then counts whole Korean words, and a wrong particle costs the word; so read chrF, which sees characters,
-    beside it.
+    Korean, which has spaces, gets 13a like English. sacreBLEU recommends ko-mecab, and for Japanese ja-mecab, which
+    need further packages; they are not used even if installed, because scores must not depend on the machine. BLEU then
+    counts whole Korean words, where a wrong particle costs the word; so read chrF, which counts characters, as well.
     """
     return TOKENIZERS.get(primary_tag(language), USUAL)
 
@@ -48,15 +47,15 @@ def score_translations(
 ) -> TranslationScores:
     """Score plain, detokenized translations against one reference each; `language` is that of the target.
 
-    BLEU (Papineni et al., 2002) is of the whole corpus: without any four tokens in a row it is 0, even where all
-    is right. chrF (Popović, 2015) is that of characters only, not chrF++.
+    BLEU (Papineni et al., 2002) is of the whole corpus, and 0 if no text has four tokens, even if all is right. chrF
+    (Popović, 2015) is over characters only, not chrF++.
     """
     check_sides("hypotheses", hypotheses, "references", references)
     check_some("hypotheses", hypotheses)
-    from sacrebleu.metrics.bleu import BLEU  # here, since sacreBLEU takes a tenth of a second
+    from sacrebleu.metrics.bleu import BLEU  # sacreBLEU takes a tenth of a second to import
     from sacrebleu.metrics.chrf import CHRF
 
-    # `force` silences advice to use options that are sacreBLEU's, not ours; it changes no number.
+    # `force` only silences advice about sacreBLEU's options.
     bleu = BLEU(tokenize=bleu_tokenizer(language), lowercase=lowercase, force=True)
     chrf = CHRF(lowercase=lowercase)
     bleu_score = bleu.corpus_score(hypotheses, [references]).score
@@ -70,9 +69,9 @@ def score_translations(
 
 
 def too_short_for_bleu(references: Sequence[str], language: str) -> bool:
-    """Whether hardly any text has four words in a row, which BLEU counts: it is 0 then, however good they are.
+    """Whether hardly any text has four words: BLEU is then 0, however good translations are.
 
-    The words of a program's menus are such texts. Where words are written without spaces, characters are counted.
+    Menus of programs are such texts. Where words are written without spaces, characters are counted.
     """
     if bleu_tokenizer(language) != USUAL or len(references) < ENOUGH:
         return False

@@ -1,4 +1,4 @@
-"""One translator, or several, on the same sentences: scores with intervals, and what sets them apart."""
+"""Reports on one or more translators on the same sentences: scores with intervals, comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ NEAREST = "the nearest training sentence"
 
 
 class Comparison(NamedTuple):
-    """The first system and another one: their difference by each measure, and the sentence on the first measure."""
+    """The first system and another one: their difference by each measure, and a sentence on the first measure."""
 
     first: str
     second: str
@@ -26,10 +26,10 @@ class Comparison(NamedTuple):
 
 
 class TranslationReport(NamedTuple):
-    """All that is known about some systems' translations of the same sentences."""
+    """A report on the translations of some systems of the same sentences."""
 
     sentences: int
-    measures: Mapping[str, str]  # their titles, the one to read first first
+    measures: Mapping[str, str]  # their titles, the primary one first
     signatures: Mapping[str, str]
     scores: Mapping[str, Mapping[str, Interval]]  # by system, then by measure
     comparisons: tuple[Comparison, ...]
@@ -41,7 +41,7 @@ class TranslationReport(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What is known beside translations and references: the sources, their language, and links between the two."""
+    """Further data: the sources, their language, and links between sources and references."""
 
     sources: Sequence[str] | None = None
     language: str = ""
@@ -58,7 +58,7 @@ def report_translations(
 ) -> TranslationReport:
     """Score the translations of each system, by its name; the first is compared with each of the others.
 
-    All are resampled alike. `given` are the sources and their language, and word links between sources and references.
+    All use the same resamples. `given` are the sources, their language, and word links to references.
     """
     if not systems:
         raise UsageError("there is no system to score; give at least one")
@@ -123,7 +123,7 @@ def _parts(
     way: Way,
     given: Given,
 ) -> dict[str, Any]:
-    """Where it goes wrong: long sentences, late words."""
+    """Scores by length of sentence and by position of word."""
     if given.links is not None and given.sources is None:
         raise UsageError("links lead from sources to references; give the sources too")
     texts, language = (references, way.language) if given.sources is None else (given.sources, given.language)

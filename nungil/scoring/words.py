@@ -1,4 +1,4 @@
-"""From attention over pieces to links between words: gold links are over whitespace words, models read subwords.
+"""From attention over pieces to links between words, which are separated by white space.
 
 Sizes   T target pieces   S source pieces   V target words   U source words
 """
@@ -23,8 +23,8 @@ def merge_to_words(
     """Weights (T, S) of pieces as weights (V, U) of words; a group has the places of the pieces of one word.
 
     The weight on a source word is the sum over its pieces, that of a target word the mean over its own (as Clark et
-    al., 2019, do). Pieces in no group, such as marks of the end, are left out, so a row may sum to less than 1.
-    A word without pieces, as behind a cut, has no weight at all, and so `links_from_weights` gives it no link.
+    al., 2019, do). Pieces in no group, such as `<eos>`, are left out, so a row may sum to less than 1. A word without
+    pieces, in the truncated part of a text, has no weight, and so gets no link from `links_from_weights`.
     """
     checked_TS = _check(weights)
     sums_US = _membership("source", source_groups, checked_TS.shape[1])
@@ -37,9 +37,9 @@ def merge_to_words(
 def links_from_weights(
     weights: Weights, keep_source: Keep | None = None, keep_target: Keep | None = None
 ) -> list[Link]:
-    """Link each row of weights (T, S), a target word, to the source word it looks at most; the first of equals.
+    """Link each row of weights (T, S), a target word, to the source word with the most weight; the first of equal ones.
 
-    Rows and columns that are not kept take no part; the others keep their numbers. A row without weight has no link.
+    Rows and columns that are not kept are ignored, but counted. A row without weight has no link.
     """
     checked_TS = _check(weights)
     T, S = checked_TS.shape

@@ -1,1 +1,1 @@
-"""Serving: models behind an address. One queue, one worker, many clients."""
+"""Serving: models behind an HTTP API. One queue, one worker, many clients."""

@@ -6,7 +6,7 @@ from nungil.records import Classification, Translation
 
 
 def plain_translation(found: Translation, name_best: bool = True) -> dict[str, Any]:
-    """One translation; `n_best` has this one and the next best, where more than one was asked for."""
+    """One translation; `n_best` has this one and the next best, if more than one was asked for."""
     plain: dict[str, Any] = {
         "text": found.text,
         "score": found.score,

@@ -1,4 +1,4 @@
-"""Answers as the OpenAPI document tells of them. Nothing is checked against these: they are what is promised."""
+"""Answers, for the OpenAPI document only: responses are not validated against these."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class MapName(BaseModel):
 
 
 class ModelTold(BaseModel):
-    """What is told of a model."""
+    """A model."""
 
     name: str
     task: str
@@ -34,7 +34,7 @@ class ModelTold(BaseModel):
 
 
 class Models(BaseModel):
-    """All that are served."""
+    """The models served."""
 
     models: list[ModelTold]
 
@@ -43,16 +43,16 @@ class Translated(BaseModel):
     """One translation."""
 
     text: str
-    score: float | None = Field(description="The mean log-probability of its tokens; null if it is not told.")
+    score: float | None = Field(description="The mean log-probability of its tokens; null if not computed.")
     source: str
     tokens: list[str]
     source_tokens: list[str]
-    probabilities: list[float] = Field(description="Of each token; if it ended, that of the end is the last.")
+    probabilities: list[float] = Field(description="Of each token, and of <eos> if finished.")
     finished: bool
     cut: bool = Field(description="Whether the source was longer than the model reads.")
-    unknown: list[str] = Field(description="Words of the source that the model has never seen.")
+    unknown: list[str] = Field(description="Words of the source not in the vocabulary.")
     links: list[list[int]] | None = Field(description="Pairs of a source word and a target word, from 0.")
-    n_best: list[dict[str, Any]] = Field(description="This one and the next best, where more were asked for.")
+    n_best: list[dict[str, Any]] = Field(description="This one and the next best, if several were asked for.")
 
 
 class Translations(BaseModel):
@@ -84,8 +84,8 @@ class Side(BaseModel):
     """One side of a look."""
 
     text: str
-    tokens: list[str] = Field(description="As the model has them.")
-    names: list[str] = Field(description="The same; an unknown word has its own name.")
+    tokens: list[str] = Field(description="The model's tokens.")
+    names: list[str] = Field(description="The same, with unknown words spelt out.")
     marks: list[int] = Field(description="The places of <sos> and <eos>.")
     words: list[dict[str, Any]] = Field(description="Each with its text and the places of its tokens.")
 
@@ -122,7 +122,7 @@ class Map(Drawn):
 
 
 class Looked(BaseModel):
-    """One map of one text, and what is said beside it."""
+    """One map of one text, with further results."""
 
     model: str
     task: str
@@ -139,13 +139,13 @@ class Looked(BaseModel):
     links: list[list[int]] | None
     coverage: dict[str, Any] | None
     classification: Classified | None
-    readers: str = Field(description="Who decided, where a second reader took part that no map is of.")
+    readers: str = Field(description="With n-grams: the probabilities by attention and by n-grams.")
     honesty: dict[str, Any] | None
     honesty_missing: str | None
 
 
 class Explained(BaseModel):
-    """A ledger, as `nungil explain --json` prints it, and what a page tells of it."""
+    """A ledger, as `nungil explain --json` prints it, and its text for a page."""
 
     model: str
     mechanism: str
@@ -159,7 +159,7 @@ class Explained(BaseModel):
 
 
 class Intervened(BaseModel):
-    """What would be; which other fields there are, `question` tells."""
+    """The result of an intervention; further fields depend on `question`."""
 
     model: str
     question: str

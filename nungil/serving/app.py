@@ -1,4 +1,4 @@
-"""The application: which path is answered by what."""
+"""The ASGI application: paths, errors, health and page."""
 
 from collections.abc import Collection
 from typing import Any
@@ -43,7 +43,7 @@ def build(desk: Desk, names: Collection[str] = ()) -> ASGIApp:
 
 
 def add_page(app: FastAPI) -> list[str]:
-    """The page is one file. It says itself, by their hashes, which script and style may run, and it asks only here."""
+    """Serve the page, a single file. Its policy allows only its own script and style, and requests to this server."""
     page = served_page()
     headers = {
         "Content-Security-Policy": f"{policy_of(page)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -58,7 +58,7 @@ def add_page(app: FastAPI) -> list[str]:
 
 
 def add_health(app: FastAPI, desk: Desk) -> None:
-    """What those who watch over a server ask."""
+    """Paths for monitoring."""
 
     @app.get("/livez", tags=["health"])
     async def livez() -> dict[str, str]:
@@ -67,7 +67,7 @@ def add_health(app: FastAPI, desk: Desk) -> None:
 
     @app.get("/readyz", tags=["health"], responses={503: {"description": "Not now; `why` says it."}})
     async def readyz() -> JSONResponse:
-        """Requests are welcome: the models are loaded, the worker lives, and not too much waits."""
+        """Ready: the models are loaded, the worker is alive, and the queue is not too full."""
         why = desk.unready()
         desk.metrics.ready.set(why is None)
         if why is None:
@@ -94,14 +94,14 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _meant_otherwise(_: Request, error: Exception) -> JSONResponse:
-    """What a user can cause; anything else is our bug, and the guard tells of it."""
+    """Errors that a client can cause; anything else is a bug, which the guard logs."""
     if not isinstance(error, NungilError):
         raise error
     return _answer(meant_otherwise(error))
 
 
 async def _bug(_: Request, __: Exception) -> JSONResponse:
-    """The framework's own answer would have another form. The guard hears of it, too, and logs its place."""
+    """Answer in our own format. The guard gets the error, too, and logs its place."""
     return _answer(RefusedError(500, BUG))
 
 
@@ -112,13 +112,13 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unmet(_: Request, error: Exception) -> JSONResponse:
-    """No such path, or another method: what the framework finds by itself."""
+    """Errors of the framework: unknown path, wrong method."""
     if not isinstance(error, HTTPException):
         raise error
     told: dict[int, str] = {
         400: "the body cannot be read as JSON",
         404: "there is nothing here; see /openapi.json",
-        405: "this path is asked in another way",
+        405: "this path has no such method",
     }
     message = told.get(error.status_code, str(error.detail))
     headers: dict[str, Any] = dict(error.headers or {})

@@ -1,6 +1,6 @@
 """Requests as the server takes them: every field has a type and bounds, and unknown ones are refused."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -26,24 +26,24 @@ ByName = Annotated[
     Field(description="A word by its text, or by the number of its column, from 1."),
 ]
 New = Annotated[str, Field(min_length=1, max_length=1_000)]
-Seed = Annotated[int, Field(ge=0, lt=2**63, description="Of whatever is drawn.")]
+Seed = Annotated[int, Field(ge=0, lt=2**63, description="Seed of random changes and permutations.")]
 
 
 class Translate(SearchSettings):
-    """Texts to translate, and how their translations are searched for."""
+    """Texts to translate, and search settings."""
 
     model_config = STRICT
 
     model: Named = None
     texts: list[str] = Field(min_length=1, description="Texts; each may have several sentences.")
     split: bool = Field(True, description="Translate sentence by sentence.")
-    align: bool = Field(False, description="Tell which word was looked at for which.")
+    align: bool = Field(False, description="Add word links.")
     prefix: str | list[str | None] | None = Field(
         None, description="What translations begin with: one for all, or one for each."
     )
 
     def search(self) -> SearchSettings:
-        """How it is searched, without what is searched for."""
+        """The search settings alone."""
         given = {name: getattr(self, name) for name in self.model_fields_set if name in SearchSettings.model_fields}
         return SearchSettings.model_validate(given)
 
@@ -69,7 +69,7 @@ class Look(Settings):
     layer: Layer = None
     head: Head = None
     lens: Lens | None = Field(None, description="By default raw, or gradient-input of a model without attention.")
-    reading: Reading = Field("output", description="A row is of the word being output, or of the word just put in.")
+    reading: Reading = Field("output", description="A row belongs to the word being output, or to the one just put in.")
     words: bool = Field(False, description="Pieces merged to words.")
     honesty: Literal["none", "quick", "full"] = Field(
         "none", description="How far to trust the map: a few figures where they are cheap, or every figure."
@@ -94,24 +94,42 @@ class Explain(Settings):
     lang: Language = Field("en", description="The language of names and stories.")
 
 
-class ForceIt(Settings):
-    """All the weight on one word."""
+class ChangeRequest(Settings):
+    """A change of a row of attention. Its fields are those of the `Change` that it makes."""
 
     model_config = STRICT
+    makes: ClassVar[type[Change]]
+
+    def change(self) -> Change:
+        """The change that is asked for."""
+        return self.makes(**self.model_dump(exclude={"do"}))
+
+
+class EditRequest(Settings):
+    """An edit of the text. Its fields are those of the `Edit` that it makes."""
+
+    model_config = STRICT
+    makes: ClassVar[type[Edit]]
+
+    def edit(self) -> Edit:
+        """The edit that is asked for."""
+        return self.makes(**self.model_dump(exclude={"do"}))
+
+
+class ForceIt(ChangeRequest):
+    """All the weight on one word."""
+
+    makes = Force
 
     do: Literal["force"]
     step: Step
     word: ByName
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Force(self.step, self.word)
 
-
-class MoveIt(Settings):
+class MoveIt(ChangeRequest):
     """The weight of one word on another."""
 
-    model_config = STRICT
+    makes = Move
 
     do: Literal["move"]
     step: Step
@@ -119,105 +137,77 @@ class MoveIt(Settings):
     to: ByName
     share: float = Field(1.0, ge=0, le=1, description="How much of the weight.")
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Move(self.step, self.word, self.to, self.share)
 
-
-class ZeroIt(Settings):
+class ZeroIt(ChangeRequest):
     """No weight on one word."""
 
-    model_config = STRICT
+    makes = Zero
 
     do: Literal["zero"]
     step: Step
     word: ByName
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Zero(self.step, self.word)
 
-
-class FlattenIt(Settings):
+class FlattenIt(ChangeRequest):
     """The same weight on every word."""
 
-    model_config = STRICT
+    makes = Flatten
 
     do: Literal["flatten"]
     step: Step
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Flatten(self.step)
 
-
-class PermuteIt(Settings):
+class PermuteIt(ChangeRequest):
     """The same weights in another order."""
 
-    model_config = STRICT
+    makes = Permute
 
     do: Literal["permute"]
     step: Step
     seed: Seed = 1
 
-    def change(self) -> Change:
-        """As inspection has it."""
-        return Permute(self.step, self.seed)
 
+class SetIt(ChangeRequest):
+    """Your own weights, one for each column; scaled to the sum of the row."""
 
-class SetIt(Settings):
-    """Weights of one's own, one for each column; they are made to sum to what the row did."""
-
-    model_config = STRICT
+    makes = Set
 
     do: Literal["set"]
     step: Step
     weights: list[Annotated[float, Field(ge=0, le=1e6)]] = Field(min_length=1, max_length=100_000)
 
     def change(self) -> Change:
-        """As inspection has it."""
+        """JSON has no tuples."""
         return Set(self.step, tuple(self.weights))
 
 
-class SwapIt(Settings):
+class SwapIt(EditRequest):
     """Another word in its place."""
 
-    model_config = STRICT
+    makes = Swap
 
     do: Literal["swap"]
     word: ByName
     other: New
 
-    def edit(self) -> Edit:
-        """As inspection has it."""
-        return Swap(self.word, self.other)
 
-
-class DeleteIt(Settings):
+class DeleteIt(EditRequest):
     """The text without a word."""
 
-    model_config = STRICT
+    makes = Delete
 
     do: Literal["delete"]
     word: ByName
 
-    def edit(self) -> Edit:
-        """As inspection has it."""
-        return Delete(self.word)
 
-
-class InsertIt(Settings):
+class InsertIt(EditRequest):
     """A new word after one."""
 
-    model_config = STRICT
+    makes = Insert
 
     do: Literal["insert"]
     word: ByName
     new: New
-
-    def edit(self) -> Edit:
-        """As inspection has it."""
-        return Insert(self.word, self.new)
 
 
 AnyChange = Annotated[ForceIt | MoveIt | ZeroIt | FlattenIt | PermuteIt | SetIt, Field(discriminator="do")]
@@ -225,7 +215,7 @@ AnyEdit = Annotated[SwapIt | DeleteIt | InsertIt, Field(discriminator="do")]
 
 
 class Intervene(Settings):
-    """One question of the kind: what would be written if …"""
+    """What would be written if attention, or the text, were different."""
 
     model_config = STRICT
 
@@ -245,7 +235,7 @@ class Intervene(Settings):
     seed: Seed = 1
 
     def added(self) -> list[str]:
-        """What edits put into the text."""
+        """The words that edits add to the text."""
         return [
             one.other if isinstance(one, SwapIt) else one.new for one in self.edits if not isinstance(one, DeleteIt)
         ]

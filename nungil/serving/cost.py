@@ -1,4 +1,4 @@
-"""Cost: what a look would take, known before it is begun. One look must not keep everybody else waiting."""
+"""Cost: estimates the work of a request in advance, so that one request cannot block all others."""
 
 from nungil.inspection.example import Example
 from nungil.inspection.ledger import Ledger
@@ -8,12 +8,12 @@ from nungil.serving.refusal import Fact, Mistake, RefusedError, too_much
 from nungil.serving.shelf import Served
 from nungil.text.counts import counted
 
-POINTS = 32  # on the way of integrated gradients, at least
-FORTH_AND_BACK = 3  # a gradient costs about as much as three runs
+POINTS = 32  # least steps of integrated gradients
+FORTH_AND_BACK = 3  # a gradient costs about three forward passes
 
 
 def runs_of(what: str, source: int, written: int) -> int:
-    """How often the model is run for this, about."""
+    """About how many forward passes this takes."""
     return {
         "raw": 1,
         "value-norm": 1,
@@ -26,7 +26,7 @@ def runs_of(what: str, source: int, written: int) -> int:
 
 
 def refuse_costly(served: Served, example: Example, limits: Limits, what: str) -> None:
-    """Raise if this is more than one request may take."""
+    """Refuse work above the limit of a request."""
     source, written = len(example.source), example.steps
     parameters = int(served.description["parameters"])
     products = runs_of(what, source, written) * (source + written) * parameters
@@ -42,7 +42,7 @@ def refuse_costly(served: Served, example: Example, limits: Limits, what: str) -
 
 
 def refuse_long(ledger: Ledger, limits: Limits) -> None:
-    """Raise if a ledger has more numbers than one answer may hold."""
+    """Refuse a ledger with more numbers than an answer may contain."""
     count = sum(step.values.size for step in ledger.steps)
     if count > limits.numbers:
         raise too_much("text", count, limits.numbers, "numbers", " to explain it, fewer of a shorter one")

@@ -1,4 +1,4 @@
-"""Desk: where a request waits for its answer. It knows the models, the queue, the worker, and whether all is well."""
+"""Desk: where requests wait for their answers; holds models, queue, worker and metrics."""
 
 import asyncio
 import math
@@ -18,21 +18,21 @@ from nungil.serving.refusal import BUG, RefusedError, meant_otherwise, too_much
 from nungil.serving.shelf import Shelf
 from nungil.serving.worker import Worker, WorkerDiedError, log, tell_of
 
-MARK = 0.8  # of what may wait: above it the server says that it is not ready, before it turns anybody away
-IN_TIME = 0.5  # of a deadline: what waits longer before it is begun would come too late, and others with it
-STUCK = 2.0  # a batch that takes so many deadlines will not end
-SOON, LATE = 1, 60  # seconds after which a client may come again, at least and at most
+MARK = 0.8  # share of the queue above which the server is not ready, though it still accepts requests
+IN_TIME = 0.5  # share of a deadline that a request may wait; more would make it, and others, too late
+STUCK = 2.0  # deadlines after which a batch counts as stuck
+SOON, LATE = 1, 60  # least and most seconds of Retry-After
 
 
-BEGUN = "nungil.begun"  # when a request came, in its scope: its deadline counts from there
+BEGUN = "nungil.begun"  # key in a request's scope: its time of arrival, from which its deadline counts
 
 
 class GoneError(Exception):
-    """The client has left; nobody is there to answer."""
+    """The client has disconnected."""
 
 
 class Desk:
-    """One of each for a server."""
+    """One for each server."""
 
     def __init__(self, limits: Limits, keys: Keys | None = None) -> None:
         self.limits, self.keys = limits, keys or Keys()
@@ -51,18 +51,18 @@ class Desk:
         return self._shelf
 
     def open(self, shelf: Shelf) -> None:
-        """Begin to answer."""
+        """Start answering."""
         self._shelf = shelf
         self.worker.start()
 
     def close(self, seconds: float) -> bool:
-        """Answer what waits, and no more; whether that came to its end."""
+        """Answer what waits, and accept no more; returns whether all was answered in time."""
         self.draining = True
         self.queue.close()
         return self._shelf is None or self.worker.join(seconds)
 
     def unready(self) -> str | None:
-        """Why no request should be sent here now, if so."""
+        """Why the server is not ready; None if it is."""
         if self.draining:
             return "draining"
         if self._shelf is None:
@@ -78,7 +78,7 @@ class Desk:
     async def ask(
         self, request: Request, run: Run, items: Sequence[tuple[Any, int]], key: Hashable | None = None
     ) -> list[Any]:
-        """The answer to each item, or a refusal: full, too late, or what was wrong with it."""
+        """The answer to each item; raises a refusal if the queue is full, the deadline passes, or it fails."""
         deadline = request.scope.get(BEGUN, time.monotonic()) + self.limits.deadline
         ticket = Ticket(run, items, deadline, key)
         done = asyncio.get_running_loop().create_future()
@@ -103,7 +103,7 @@ class Desk:
             raise self._full() from None
 
     def refuse_if_full(self) -> None:
-        """Raise if nothing more can wait, or would only wait until it is too late and keep others waiting."""
+        """Refuse if the queue is full, or so long that the request would be too late."""
         if self.queue.tokens >= self.limits.waiting or self._clear() > IN_TIME * self.limits.deadline:
             raise self._full()
 
@@ -113,7 +113,7 @@ class Desk:
         return RefusedError(503, "too much waits already; come again later", headers=after(wait))
 
     def _clear(self) -> float:
-        """Seconds until all is done, by what batches took when much waited; 0 if that never was, or nothing waits."""
+        """Estimated seconds until the queue is empty; 0 if the rate under load is unknown."""
         if not self.metrics.rate or not self.queue.tokens:
             return 0.0
         return (self.queue.tokens + self.worker.tokens) / self.metrics.rate
@@ -133,7 +133,7 @@ class Desk:
 
 
 def _refusal(error: BaseException) -> BaseException:
-    """What a client is told of an error in the worker: its own mistakes, and of ours only that there was one."""
+    """The response for an error in the worker: details of a client's mistakes, but not of bugs."""
     if isinstance(error, RefusedError):
         return error
     if isinstance(error, NungilError):
@@ -153,18 +153,18 @@ def _telling(loop: asyncio.AbstractEventLoop, done: "asyncio.Future[None]") -> C
             done.set_result(None)
 
     def tell() -> None:
-        with suppress(RuntimeError):  # the loop is closed: the server has ended, and nobody waits
+        with suppress(RuntimeError):  # the loop is closed: the server has ended
             loop.call_soon_threadsafe(finish)
 
     return tell
 
 
 async def _left(request: Request) -> None:
-    """Until the client has left. Its body was read before, so that nothing else can come."""
+    """Wait until the client disconnects. The body was read before."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 def after(seconds: int) -> dict[str, str]:
-    """The header that says when to come again."""
+    """The Retry-After header."""
     return {"Retry-After": str(seconds)}

@@ -1,4 +1,4 @@
-"""Detecting: which of the languages served a text is in. By its script, and by how much of it a model can read."""
+"""Detecting: which of the served source languages a text is in, by its script and its unknown tokens."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,8 +7,8 @@ from nungil.serving.shelf import Served, Shelf
 from nungil.text.scripts import SCRIPTS, ScriptTable
 from nungil.text.tokenizers.base import UNK
 
-LOOKED_AT = 500  # characters that tell a language
-# The script that a language is written in; what is not here is Latin.
+LOOKED_AT = 500  # characters that are looked at
+# The script of a language; Latin if not listed.
 WRITTEN = {
     **dict.fromkeys(("ko",), ("Hangul",)),
     **dict.fromkeys(("ja",), ("Kana", "Han")),
@@ -22,14 +22,14 @@ LATIN = ("Latin",)
 
 
 class Detected(NamedTuple):
-    """A language, and how sure that is, in percent."""
+    """A language, and a confidence in percent."""
 
     language: str
     confidence: float
 
 
 class Detector:
-    """Tells the source languages of some models apart."""
+    """Distinguishes the source languages of some models."""
 
     def __init__(self, shelf: Shelf) -> None:
         self.readers: dict[str, Served] = {}
@@ -39,7 +39,7 @@ class Detector:
         self.scripts = ScriptTable()
 
     def detect(self, text: str, among: Sequence[str] = ()) -> list[Detected]:
-        """The languages that it could be, the likeliest first; none if it has no letter of any."""
+        """Possible languages, the most likely first; none without letters of any."""
         sample = text[:LOOKED_AT]
         counts = self.scripts.letters([sample])[0]
         letters = max(1, int(counts.sum()))

@@ -1,4 +1,4 @@
-"""`/v1/explain`: every number of one step, and the same told step by step."""
+"""`/v1/explain`: every number of one step, with explanations."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from nungil.serving.shelf import Served
 
 
 def explain(served: Served, asked: Explain, limits: Limits) -> dict[str, Any]:
-    """The ledger as `nungil explain --json` prints it, and beside it `page`: what is told of it, in a language."""
+    """The ledger as `nungil explain --json` prints it, with `page`: its explanation in a language."""
     model = served.model
     place = {"layer": asked.layer, "head": asked.head}
     if isinstance(model, Translator):

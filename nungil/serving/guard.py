@@ -1,6 +1,6 @@
-"""Guard: what every request passes before anything is read into it. Host, origin, key, size, time.
+"""Guard: checks every request before it is parsed: host, origin, key, size, time.
 
-Nothing of a request is written to the log but its path, if that is one of ours, and its status.
+Only the status of a request is logged, and its path if it is one of ours.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from nungil.serving.keys import bearer
 from nungil.serving.refusal import BUG, RefusedError
 from nungil.serving.worker import log, tell_of
 
-OPEN = ("/livez", "/readyz", "/languages", "/frontend/settings")  # no key is needed for these
-OWN_KEY = ("/translate", "/detect")  # they may have the key in their body, and look for it themselves
-LINGER, MORE = 2.0, 16  # seconds, and bodies, for which a client that sends too much is listened to
+OPEN = ("/livez", "/readyz", "/languages", "/frontend/settings")  # paths that need no key
+OWN_KEY = ("/translate", "/detect")  # paths that check keys themselves, in the body
+LINGER, MORE = 2.0, 16  # seconds, and multiples of the limit, for which a body that is too large is still read
 POLICY = (
     "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'; "
     "img-src 'self' data: blob:"
@@ -36,7 +36,7 @@ HEADERS = {
 
 
 class TooLargeError(RefusedError):
-    """More bytes than a request may have."""
+    """A request is too large."""
 
 
 class Guard:
@@ -48,7 +48,7 @@ class Guard:
         self.pages = frozenset(pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, come what may."""
+        """Answer one request, whatever happens."""
         if scope["type"] != "http":
             return
         begun, reply = time.monotonic(), Reply(send)
@@ -56,7 +56,7 @@ class Guard:
             self._check(scope, Headers(scope=scope))
             body = await self._body(Headers(scope=scope), receive)
             if scope["method"] == "POST":
-                self.desk.refuse_if_full()  # before anything is read into it: this must stay cheap
+                self.desk.refuse_if_full()  # before anything is parsed: this must stay cheap
             scope[BEGUN] = begun
             await self.app(scope, _replayed(body, receive), reply.send)
         except TooLargeError as error:
@@ -64,8 +64,8 @@ class Guard:
         except RefusedError as error:
             await self._refuse(error, scope, receive, reply)
         except GoneError:
-            reply.status = 499  # as nginx calls it; nobody reads it
-        except Exception as error:  # whatever it is, the client is told no more than that it is ours
+            reply.status = 499  # nginx's status for a closed connection; it is not sent
+        except Exception as error:  # the client only learns that there is a bug
             log.error("a request failed: %s", tell_of(error))
             await self._refuse(RefusedError(500, BUG), scope, receive, reply)
         finally:
@@ -86,7 +86,7 @@ class Guard:
             raise RefusedError(401, "a key is needed: Authorization: Bearer KEY", headers=challenge)
 
     def _is_ours(self, host: str) -> bool:
-        """An address in numbers, localhost, or a name that was given: no other site's name can lead here."""
+        """Whether a host is an IP address, localhost or a given name, which prevents DNS rebinding."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -100,7 +100,7 @@ class Guard:
         return True
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
-        """The whole body, if it is not too large and comes in time."""
+        """The body, if it is not too large and arrives in time."""
         most = self.desk.limits.body
         told = headers.get("content-length", "")
         if told.isascii() and told.isdigit() and int(told[:19]) > most:
@@ -128,7 +128,7 @@ class Guard:
             await JSONResponse(error.body(), error.status, error.headers)(scope, receive, reply.send)
 
     async def _too_large(self, error: RefusedError, receive: Receive, reply: "Reply") -> None:
-        """Answer, and listen for a moment to what still comes: a client that is cut off in its speech hears nothing."""
+        """Answer, and keep reading for a moment: a client that is cut off while sending would not see the answer."""
         response = JSONResponse(error.body(), error.status, {**error.headers, "Connection": "close"})
         await reply.send({"type": "http.response.start", "status": error.status, "headers": response.raw_headers})
         await reply.send({"type": "http.response.body", "body": response.body, "more_body": True})
@@ -146,14 +146,14 @@ class Guard:
 
 
 class Reply:
-    """What is sent back: with the headers that every answer has, and its status remembered."""
+    """Adds common headers to a response, and records its status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.status = 0
 
     async def send(self, message: Message) -> None:
-        """Send on."""
+        """Send a message on."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             given = {name.lower() for name, _ in message.get("headers", [])}
@@ -164,7 +164,7 @@ class Reply:
 
 
 def _site(origin: str) -> str:
-    """Host and port of an Origin; of one that is none, nothing."""
+    """Host and port of an Origin; empty if invalid."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -176,7 +176,7 @@ def _too_large(most: int) -> TooLargeError:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body once, whole, and then whatever comes: the client leaving."""
+    """A receive function that gives the whole body, and then later messages."""
     said = False
 
     async def again() -> dict[str, Any]:

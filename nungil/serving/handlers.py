@@ -1,4 +1,4 @@
-"""The handlers of /v1: a request is checked, waits at the desk, and its answer is sent. One function for each path."""
+"""The handlers of /v1, one function for each path: check a request, queue it, send the answer."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from nungil.serving.looking import look
 from nungil.serving.refusal import Mistake, Refused, RefusedError, Unit, too_much
 from nungil.serving.shelf import Served
 
-LONG = 2_000  # characters that are counted in tokens beside the event loop, so that nobody waits for it
+LONG = 2_000  # characters above which texts are tokenized in a thread, not to block the event loop
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Refused, "description": what}
     for status, what in {
@@ -40,7 +40,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 def add_handlers(app: FastAPI, desk: Desk) -> None:
-    """All of them."""
+    """Add all paths of /v1."""
     limits = desk.limits
     told: dict[str, Any] = {"responses": REFUSALS, "tags": ["v1"]}
 
@@ -61,7 +61,7 @@ def add_handlers(app: FastAPI, desk: Desk) -> None:
 
     @app.post("/v1/look", response_model=Looked, **told)
     async def v1_look(asked: Look, request: Request) -> JSONResponse:
-        """Where a model looks: one map, and what is said beside it."""
+        """Where a model looks: one map, with further results."""
         served = desk.shelf.find(asked.model)
         return await inspect(desk, request, served, asked, lambda: look(served, asked, limits))
 
@@ -73,7 +73,7 @@ def add_handlers(app: FastAPI, desk: Desk) -> None:
 
     @app.post("/v1/intervene", response_model=Intervened, **told)
     async def v1_intervene(asked: Intervene, request: Request) -> JSONResponse:
-        """What would be written if attention, or the text, were another."""
+        """What would be written if attention, or the text, were different."""
         served = desk.shelf.find(asked.model)
         if len(asked.changes) > limits.changes:
             raise too_much("changes", len(asked.changes), limits.changes, "changes")
@@ -83,7 +83,7 @@ def add_handlers(app: FastAPI, desk: Desk) -> None:
 
 
 async def translate(desk: Desk, request: Request, asked: Translate) -> dict[str, Any]:
-    """Texts that share a model and a way of searching are translated together, whoever asked for them."""
+    """Texts with the same model and search settings are batched, across clients."""
     served = desk.shelf.find(asked.model, "translate")
     model = served.model
     if not isinstance(model, Translator):
@@ -103,7 +103,7 @@ async def translate(desk: Desk, request: Request, asked: Translate) -> dict[str,
 
     pairs = list(zip(asked.texts, prefixes, strict=True))
     lengths = await _lengths(served, asked.texts)
-    if search.sample:  # what is drawn depends on what is drawn beside it: such a request is computed alone, and whole
+    if search.sample:  # what is sampled depends on the batch, so such a request is a batch of its own
         (answers,) = await desk.ask(request, lambda items: [run(items[0])], [(pairs, sum(lengths))])
     else:
         key = (served.name, "translate", search, align, split)
@@ -112,7 +112,7 @@ async def translate(desk: Desk, request: Request, asked: Translate) -> dict[str,
 
 
 async def classify(desk: Desk, request: Request, asked: Classify) -> dict[str, Any]:
-    """Texts for one model are classified together, whoever asked for them."""
+    """Texts for one model are batched, across clients."""
     served = desk.shelf.find(asked.model, "classify")
     model = served.model
     if not isinstance(model, Classifier):
@@ -131,7 +131,7 @@ async def classify(desk: Desk, request: Request, asked: Classify) -> dict[str, A
 async def inspect(
     desk: Desk, request: Request, served: Served, asked: Look | Explain | Intervene, job: Callable[[], dict[str, Any]]
 ) -> JSONResponse:
-    """One look, one ledger, one intervention: computed by itself."""
+    """A look, ledger or intervention, which is not batched."""
     given = {"text": asked.text, "target": asked.target}
     for where, text in given.items():
         if text is not None:
@@ -148,14 +148,14 @@ async def inspect(
         written = len(served.model.tokenizers.target.encode(asked.target))
         if written > most:
             raise too_much("target", written, most, "tokens")
-    # JSON is written where the numbers are made: a large map would keep the event loop busy.
+    # JSON is encoded in the worker: a large map would block the event loop.
     (answer,) = await desk.ask(request, lambda _: [JSONResponse(job())], [(None, length)])
     response: JSONResponse = answer
     return response
 
 
 def check_texts(texts: Sequence[str], limits: Limits, where: str = "texts") -> None:
-    """Not too many, none too long, all of them text."""
+    """Refuse too many, too long, or invalid texts."""
     if len(texts) > limits.texts:
         raise too_much(where, len(texts), limits.texts, "texts")
     for number, text in enumerate(texts):
@@ -180,7 +180,7 @@ def _check_search(asked: Translate, limits: Limits) -> None:
 
 
 def _prefixes(asked: Translate, model: Translator, limits: Limits) -> list[str | None]:
-    """One for each text; what cannot be a prefix is refused before anybody else's texts are near it."""
+    """A prefix for each text; bad ones are refused before they join a batch."""
     given = asked.prefix
     if given is not None:
         check_texts([one for one in ([given] if isinstance(given, str) else given) if one], limits, "prefix")

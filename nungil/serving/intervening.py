@@ -1,4 +1,4 @@
-"""`/v1/intervene`: what would be written if attention, or the text, were another."""
+"""`/v1/intervene`: what would be written if attention, or the text, were different."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from nungil.serving.shelf import Served
 
 
 def intervene(served: Served, asked: Intervene, limits: Limits) -> dict[str, Any]:
-    """One of three questions; `question` says which, `picture` is what a page draws, `lines` what it says."""
+    """One of three questions; `question` names it, `picture` is to be drawn, `lines` are its text."""
     if asked.changes:
         found = _change(served, asked)
     elif asked.edits:
@@ -60,7 +60,7 @@ def _edit(served: Served, asked: Intervene, limits: Limits) -> dict[str, Any]:
 
 
 def _labels(served: Served, example: Example) -> dict[str, Any] | None:
-    """What a classifier makes of an example: the probability of each label."""
+    """A classifier's label for an example, with all probabilities."""
     if example.translates:
         return None
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Keys: who may ask. Compared in constant time, kept as digests, never printed."""
+"""Keys of clients. Compared in constant time, kept as digests, never printed."""
 
 import hashlib
 import hmac
@@ -12,14 +12,14 @@ SHORTEST = 16
 
 
 class Keys:
-    """The keys of a file; without any, everybody may ask."""
+    """The keys of a file; without keys, every request is allowed."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
         self._digests = tuple(_digest(key) for key in keys)
 
     @classmethod
     def read(cls, path: Path) -> "Keys":
-        """A key on each line; empty lines, and those that begin with #, are none."""
+        """Read a key per line; empty lines and those that begin with # are skipped."""
         lines = (line.strip() for line in read_text(path).splitlines())
         keys = [line for line in lines if line and not line.startswith("#")]
         if not keys:
@@ -35,7 +35,7 @@ class Keys:
         return bool(self._digests)
 
     def allow(self, given: str | None) -> bool:
-        """Whether this is one of them. All are compared, whichever it is."""
+        """Whether this is one of the keys. Always compares all of them."""
         if not self._digests:
             return True
         digest = _digest(given or "")

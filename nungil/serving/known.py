@@ -1,4 +1,4 @@
-"""What a model knows: example texts that it can read, and known words in place of unknown ones."""
+"""What a model knows: example texts, and known words to suggest for unknown ones."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -14,9 +14,9 @@ from nungil.text.tokenizers.pieces import SPACE
 from nungil.text.tokenizers.vocabulary import JOINER
 
 EXAMPLES = 6
-SHORT = 3, 12  # words of a text that is a good first one to look at
-OFFERS = 5  # words that are offered for one
-COMPARED = 3_000  # known words whose spelling is compared; more would keep others waiting
+SHORT = 3, 12  # words of a good example text
+OFFERS = 5  # words suggested for one
+COMPARED = 3_000  # known words compared in spelling; more would take too long
 BUILT_IN = (
     *("I like snow", "The child ate a pear", "We saw a ship yesterday", "I ate an apple at night"),
     *("눈이 내린다", "배가 가라앉았다", "그녀는 눈이 아프다", "나는 눈을 좋아한다"),
@@ -33,7 +33,7 @@ def words_known(tokenizer: Tokenizer) -> tuple[str, ...]:
 
 
 def offers(word: str, known: Sequence[str]) -> list[str]:
-    """Known words that are spelt like this one; where none is, some that are known."""
+    """Known words of similar spelling; if there are none, any known words."""
     first = word[:1].casefold()
     like = [one for one in known if abs(len(one) - len(word)) <= 3]
     like = [one for one in like if one[:1].casefold() == first] + [one for one in like if one[:1].casefold() != first]
@@ -45,7 +45,7 @@ def examples_for(folder: Path, config: ModelConfig, tokenizer: Tokenizer) -> lis
     """A few texts that the model can read: from its own held-out data, or built-in ones that its vocabulary knows."""
     try:
         kept = kept_records(folder, config.task)
-    except NungilError:  # a model is served whatever has become of its data
+    except NungilError:  # a model is served even if its data is damaged
         kept = None
     texts = [] if kept is None else [record[0] for record in kept.records]
     built_in = [text for text in BUILT_IN if _readable(text, config, tokenizer)]

@@ -1,6 +1,6 @@
-"""A surface like LibreTranslate's, because existing clients speak it: libretranslatepy, Weblate, Mastodon.
+"""An API like LibreTranslate's, for existing clients: libretranslatepy, Weblate, Mastodon.
 
-There, and only there, forms and JSON are both taken, `q` may be a text or a list, `source` may be auto, `format` html,
+Only here forms are accepted beside JSON, `q` may be a text or a list, `source` may be auto, `format` html,
 the key may stand in the body, and unknown fields are ignored. An error is `{"error": "a sentence"}`.
 """
 
@@ -28,10 +28,10 @@ FORM, FIELDS = "application/x-www-form-urlencoded", 200  # fields, at most
 
 
 class Wanted(NamedTuple):
-    """What a client asked for."""
+    """A request."""
 
     texts: list[str]
-    several: bool  # whether it was a list, and so must the answer be
+    several: bool  # whether `q` was a list; then the answer is one, too
     source: str
     target: str
     html: bool
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
 
 
 def add_libretranslate(app: FastAPI, desk: Desk) -> None:
-    """Its paths. They stand in no OpenAPI document of ours: LibreTranslate has its own."""
+    """Add its paths, which are not in our OpenAPI document."""
 
     @app.get("/languages", include_in_schema=False)
     async def languages() -> JSONResponse:
@@ -75,7 +75,7 @@ async def _answered(work: Any) -> JSONResponse:
 
 
 def directions(shelf: Shelf) -> dict[str, dict[str, str]]:
-    """By source language, the targets there are, and the model for each: the first that was given."""
+    """For each source language, its targets, each with the first model for it."""
     found: dict[str, dict[str, str]] = {}
     for served in shelf.served.values():
         config = served.model.config
@@ -145,7 +145,7 @@ async def _translate(desk: Desk, request: Request) -> dict[str, Any]:
 async def _translated(
     desk: Desk, request: Request, wanted: Wanted, source: str, texts: list[str]
 ) -> list[tuple[str, list[str]]]:
-    """Each text and its alternatives. Of HTML, all stretches between tags are translated together."""
+    """The translation of each text, with alternatives. In HTML, the texts between tags are one batch."""
     if source == wanted.target:
         return [(text, []) for text in texts]
     model = _model(desk.shelf, source, wanted.target)
@@ -161,7 +161,7 @@ async def _translated(
 
 
 async def _all(desk: Desk, request: Request, model: str, texts: list[str]) -> list[str]:
-    """Translations of any number of stretches, in as many requests as the limits ask for."""
+    """Translations of any number of texts, in as many requests as the limits require."""
     found: list[str] = []
     for start in range(0, len(texts), desk.limits.texts):
         asked = Translate.model_validate({"model": model, "texts": texts[start : start + desk.limits.texts]})
@@ -170,7 +170,7 @@ async def _all(desk: Desk, request: Request, model: str, texts: list[str]) -> li
 
 
 async def _given(desk: Desk, request: Request) -> dict[str, Any]:
-    """The fields of a form or of JSON, once the key is right."""
+    """The fields of a form or of JSON, after the key is checked."""
     if _kind(request) == "application/json":
         try:
             given: Any = json.loads(await request.body())
@@ -195,7 +195,7 @@ async def _form(request: Request) -> dict[str, Any]:
 
 
 async def _encoded(request: Request) -> list[tuple[str, str]]:
-    """The fields of a form. The framework would read letters that stand in it as they are byte by byte."""
+    """The fields of an encoded form. The framework would decode raw UTF-8 in it wrongly."""
     body = (await request.body()).decode("utf-8", "replace")
     try:
         return parse_qsl(body, keep_blank_values=True, max_num_fields=FIELDS)
@@ -204,7 +204,7 @@ async def _encoded(request: Request) -> list[tuple[str, str]]:
 
 
 async def _parts(request: Request) -> list[tuple[str, str]]:
-    """The fields of a form in parts; without files."""
+    """The fields of a multipart form, without files."""
     try:
         form = await request.form(max_files=0, max_fields=FIELDS)
     except HTTPException as error:
@@ -213,7 +213,7 @@ async def _parts(request: Request) -> list[tuple[str, str]]:
 
 
 def _kind(request: Request) -> str:
-    """What the body is said to be."""
+    """The media type of the body."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -233,13 +233,13 @@ def _wanted(given: dict[str, Any]) -> Wanted:
         )
     try:
         alternatives = min(4, max(0, int(given.get("alternatives") or 0)))
-    except (TypeError, ValueError, OverflowError):  # JSON may hold a number that is infinite to Python
+    except (TypeError, ValueError, OverflowError):  # Python's JSON reader accepts infinite numbers
         raise RefusedError(400, "Invalid request: alternatives parameter is not a number") from None
     return Wanted(texts, several, str(source), str(target), form == "html", alternatives)
 
 
 def _guess(shelf: Shelf, text: str, target: str) -> dict[str, Any]:
-    """The language of a text, among those that can be translated into the target."""
+    """The language of a text, among those with a model to the target."""
     among = [source for source, targets in directions(shelf).items() if target in targets]
     if not among:
         raise RefusedError(400, f"{target} is not supported")

@@ -1,4 +1,4 @@
-"""Limits: how much one client, and all of them together, may ask of a server. All are on by default."""
+"""Limits of a request and of the server. All are on by default."""
 
 from pydantic import Field
 
@@ -6,12 +6,12 @@ from nungil.settings import Settings
 
 
 class Limits(Settings):
-    """What is more than this is refused, and the answer says by how much."""
+    """More than this is refused, with the limit in the answer."""
 
     body: int = Field(1_000_000, ge=1_000, description="Bytes of a request.")
     texts: int = Field(128, ge=1, description="Texts in a request.")
     characters: int = Field(10_000, ge=1, description="Characters of a text.")
-    beam: int = Field(16, ge=1, le=100, description="Beginnings that a search keeps, and translations that are drawn.")
+    beam: int = Field(16, ge=1, le=100, description="Hypotheses of a beam search, or sampled translations.")
     longest: int = Field(1_000, ge=1, description="Tokens of a translation that a client may ask for.")
     looked: int = Field(512, ge=1, description="Tokens of a text that is looked at or explained.")
     changes: int = Field(64, ge=1, description="Changes or edits in a request.")

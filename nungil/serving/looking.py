@@ -1,4 +1,4 @@
-"""`/v1/look`: one map of one text, with all that is said beside it, as plain values."""
+"""`/v1/look`: one map of one text, with further results, as plain values."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,12 +20,12 @@ from nungil.serving.plain import places, plain_picture, plain_side, plain_strip
 from nungil.serving.shelf import Served
 
 MAIN = ("cross", "pooling")
-UNKNOWN = 12  # unknown words that others are offered for
+UNKNOWN = 12  # unknown words with suggestions
 OFFERED_ONLY = "it would take a while to measure; ask for honesty `full`"
 
 
 class Written(NamedTuple):
-    """What was written: its tokens, its text, and where was looked for it, if that is known."""
+    """A translation or label: its tokens, its text, and its record, if known."""
 
     tokens: tuple[str, ...]
     text: str
@@ -99,7 +99,7 @@ def _lens(found: LensMap, asked: Look) -> dict[str, Any]:
 
 
 def _texts(served: Served, written: Written, asked: Look) -> dict[str, Any]:
-    """Both sides, and the unknown words of the source with known ones to put in their place."""
+    """Both sides, and the unknown words of the source with suggestions."""
     model, encoded, text = served.model, served.encoded(asked.text), not_empty(asked.text)
     tokens, output, record = written
     names = named(encoded.ids, served.reads, text)
@@ -116,7 +116,7 @@ def _texts(served: Served, written: Written, asked: Look) -> dict[str, Any]:
 
 
 def _said(served: Served, asked: Look, record: AttentionRecord | None) -> dict[str, Any]:
-    """What the model was sure of, which words belong together, and which were left out."""
+    """Probabilities, word links and coverage."""
     model = served.model
     steps = [] if record is None else [step.model_dump(mode="json") for step in record.steps]
     links: list[list[int]] | None = None
@@ -142,7 +142,7 @@ def _place(asked: Look, record: AttentionRecord) -> tuple[int | None, int | None
 
 
 def _honesty(served: Served, asked: Look, limits: Limits, kind: str | None) -> dict[str, Any]:
-    """The strip, where it was asked for and means something."""
+    """The honesty strip, if asked for and meaningful."""
     if asked.honesty == "none":
         return {"honesty": None, "honesty_missing": None}
     if kind not in MAIN:

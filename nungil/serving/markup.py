@@ -1,7 +1,7 @@
 """Markup: the texts between the tags of HTML. The tags stay as they were, byte for byte; nothing is ever interpreted.
 
-What stands inside a sentence, as <b> or <a>, cuts it where it stands: each part is translated by itself, so that every
-tag keeps its place. What is hostile is data: it is neither followed nor mended, only kept.
+Tags within a sentence, such as <b> or <a>, split it: each part is translated by itself, so that every tag keeps its
+place. Hostile markup is only copied, neither followed nor repaired.
 """
 
 import html
@@ -9,29 +9,29 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-TAG = re.compile(r"""</?[A-Za-z](?:[^<>"']|"[^"]*"|'[^']*')*>""")  # with its quoted values; if not whole, it is text
+TAG = re.compile(r"""</?[A-Za-z](?:[^<>"']|"[^"]*"|'[^']*')*>""")  # with quoted values; incomplete ones are text
 NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)")
 ASKED_TO_KEEP = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.I)  # as Mastodon has it around emoji
-KEPT = frozenset({"script", "style", "code", "pre", "textarea"})  # what stands in these is no prose
-ALONE = frozenset({"br", "hr", "img", "input", "wbr", "meta", "link"})  # no end tag belongs to these
+KEPT = frozenset({"script", "style", "code", "pre", "textarea"})  # elements whose content is not prose
+ALONE = frozenset({"br", "hr", "img", "input", "wbr", "meta", "link"})  # elements without an end tag
 
 
 class Part(NamedTuple):
-    """A stretch of a text: translated, or kept as it is."""
+    """A part of a text: translated, or kept as it is."""
 
     text: str
     prose: bool
 
 
 class Keeping(NamedTuple):
-    """The element whose content is kept, and how deep we are in others of its name."""
+    """The element whose content is kept, and the depth of nested ones of the same name."""
 
     name: str = ""
     depth: int = 0
 
 
 def parts_of(text: str) -> list[Part]:
-    """The stretches of some HTML. Joined again, they are the text."""
+    """The parts of some HTML. Joined, they are the text again."""
     found, start, keeping = [], 0, Keeping()
     for first, last in _tags(text):
         if start < first:
@@ -45,7 +45,7 @@ def parts_of(text: str) -> list[Part]:
 
 
 def _tags(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where each tag, comment or declaration stands. One pass, whatever the text."""
+    """Start and end of each tag, comment or declaration, in one pass."""
     place, comments = text.find("<"), True
     while place >= 0:
         end = -1
@@ -83,12 +83,12 @@ def _after(tag: str, keeping: Keeping) -> Keeping:
 
 
 def prose_of(parts: Sequence[Part]) -> list[str]:
-    """What is to be translated: plain text, without white space around it."""
+    """The plain text to translate, without white space around it."""
     return [html.unescape(part.text).strip() for part in parts if part.prose]
 
 
 def joined(parts: Sequence[Part], translated: Sequence[str]) -> str:
-    """The HTML with other texts in it, written so that they are text; white space around them stays."""
+    """The HTML with its texts replaced, escaped; white space around them stays."""
     found = iter(translated)
     return "".join(_spaced(part.text, next(found)) if part.prose else part.text for part in parts)
 

@@ -1,4 +1,4 @@
-"""Metrics: what Prometheus reads. Every label comes from a fixed set; no key and no text is ever in them."""
+"""Metrics for Prometheus. Labels come from fixed sets, and never contain keys or texts."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ OTHER = "other"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
 TOKENS = (8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096)
-OF_LATE = 0.2  # how much the last batch says of the present speed
+OF_LATE = 0.2  # weight of the last batch in the rate
 DROPPED = ("deadline", "client", "full")
 
 
 class Metrics:
-    """All of one server, in a registry of its own."""
+    """The metrics of one server, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -32,33 +32,33 @@ class Metrics:
         self.waiting_tokens = Gauge("queue_tokens", "Source tokens that wait.", **made)
         self.waiting_requests = Gauge("queue_requests", "Requests that wait.", **made)
         self.ready = Gauge("ready", "1 if the server takes requests.", **made)
-        self.rate = 0.0  # source tokens in a second, of late, when much waited; 0 if that never was
+        self.rate = 0.0  # recent source tokens per second under load; 0 if unknown
         for why in DROPPED:
             self._dropped.labels(why)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
-        """A request came to its end."""
+        """Count a finished request."""
         known = path if path in PATHS else OTHER
         self._requests.labels(known, str(status)).inc()
         self._seconds.labels(known).observe(seconds)
 
     def computed(self, texts: int, tokens: int, seconds: float, crowded: bool) -> None:
-        """A batch came to its end. One that left others waiting, or was faster than that, tells how fast we can be."""
+        """Count a finished batch. It updates the rate if others were waiting, or if it was faster."""
         self._texts.observe(texts)
         self._tokens.observe(tokens)
         self._computed.observe(seconds)
         latest = tokens / max(seconds, 1e-6)
-        if crowded or latest > self.rate > 0:  # a machine that was stopped for a while must not seem slow for ever
+        if crowded or latest > self.rate > 0:  # a pause of the machine must not lower the rate for ever
             self.rate = latest if self.rate == 0 else self.rate + OF_LATE * (latest - self.rate)
 
     def dropped(self, why: str) -> None:
-        """Work that was not done."""
+        """Count work that was dropped."""
         self._dropped.labels(why).inc()
 
     def restarted(self) -> None:
-        """A worker died."""
+        """Count a worker that died."""
         self._restarts.inc()
 
     def text(self) -> bytes:
-        """As Prometheus reads them."""
+        """The metrics in Prometheus's text format."""
         return generate_latest(self.registry)

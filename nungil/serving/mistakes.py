@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a request, as people read it: where, and what. What was given is never repeated."""
+"""Turns pydantic's errors into readable ones: where and what, never repeating the input."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -10,7 +10,7 @@ from nungil.errors import did_you_mean
 from nungil.serving.refusal import Mistake, RefusedError
 from nungil.settings import in_words
 
-DOINGS = {  # what `do` may be, by the list that it stands in
+DOINGS = {  # values of `do`, by list
     "changes": ("force", "move", "zero", "flatten", "permute", "set"),
     "edits": ("swap", "delete", "insert"),
 }
@@ -19,7 +19,7 @@ BODY = "the body"
 
 
 def refusal_of(error: RequestValidationError, known: Sequence[str] = ()) -> RefusedError:
-    """Every mistake of a request at once. What may be one thing or another is told of as one."""
+    """All mistakes of a request at once; those of a union as one."""
     told: dict[str, list[str]] = {}
     for one in (_mistake(detail, known) for detail in error.errors()):
         told.setdefault(one.where, []).append(one.what)
@@ -49,7 +49,7 @@ def _mistake(detail: dict[str, Any], known: Sequence[str]) -> Mistake:
 
 
 def _where(place: Sequence[int | str]) -> str:
-    """`changes[0].step`; the classes that pydantic tried are nobody's business."""
+    """`changes[0].step`, without the classes that pydantic tried."""
     found = ""
     for part in place:
         if isinstance(part, int):

@@ -11,7 +11,7 @@ from nungil.inspection.shown import letters
 
 
 def plain_picture(picture: Picture) -> dict[str, Any]:
-    """All that a drawing needs; `high` is the number at the end of the colour scale."""
+    """What a drawing needs; `high` is the end of the colour scale."""
     plain: dict[str, Any] = {
         "title": picture.title,
         "rows": list(picture.rows),

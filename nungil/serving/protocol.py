@@ -1,4 +1,4 @@
-"""Protocol: uvicorn's HTTP, with a patience that ends. Slow headers, slow readers and too many clients are let go."""
+"""Protocol: uvicorn's HTTP with timeouts: drops slow headers, slow readers and excess clients."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ FULL_BODY = json.dumps(CROWDED.body()).encode()
 
 
 def protocol(patience: float, most: int) -> type[H11Protocol]:
-    """The protocol of a server that waits so many seconds, and for so many clients."""
+    """A protocol class with this timeout and this limit of clients."""
 
     class Patient(H11Protocol):
         """One connection."""
@@ -27,7 +27,7 @@ def protocol(patience: float, most: int) -> type[H11Protocol]:
         _turned_away = False
 
         def connection_made(self, transport: Any) -> None:
-            """A client came."""
+            """A client connected."""
             if len(self.connections) >= most:
                 self._turned_away, self.transport = True, transport
                 transport.write(FULL % (len(FULL_BODY), FULL_BODY))
@@ -37,7 +37,7 @@ def protocol(patience: float, most: int) -> type[H11Protocol]:
             self._wait_for_headers()
 
         def data_received(self, data: bytes) -> None:
-            """Bytes came; a request is known by its headers, which must be whole in time."""
+            """Bytes arrived; the headers of a request must be complete in time."""
             if self._turned_away:
                 return
             super().data_received(data)
@@ -47,23 +47,23 @@ def protocol(patience: float, most: int) -> type[H11Protocol]:
                 self._wait_for_headers()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            """The client left, or was let go."""
+            """The client disconnected, or was dropped."""
             self._headers, self._reading = stopped(self._headers), stopped(self._reading)
             if not self._turned_away:
                 super().connection_lost(exc)
 
         def pause_writing(self) -> None:
-            """The client does not read what it asked for."""
+            """The client does not read the response."""
             self._reading = self._reading or self.loop.call_later(patience, self.transport.abort)
             super().pause_writing()
 
         def resume_writing(self) -> None:
-            """It does."""
+            """The client reads again."""
             self._reading = stopped(self._reading)
             super().resume_writing()
 
         def timeout_keep_alive_handler(self) -> None:
-            """Nothing came for a while. What was never read is not waited for."""
+            """Nothing arrived for a while; an unread response is not waited for."""
             if self.transport.get_write_buffer_size():
                 self.transport.abort()
             else:
@@ -76,7 +76,7 @@ def protocol(patience: float, most: int) -> type[H11Protocol]:
 
 
 def stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
-    """No timer any more."""
+    """Cancel a timer."""
     if timer is not None:
         timer.cancel()
     return None

@@ -1,8 +1,8 @@
-"""Queue: what waits to be computed. One for all clients, bounded, counted in source tokens.
+"""Queue: work that waits. One for all clients, bounded, measured in source tokens.
 
-A ticket is what one request asks for, cut into pieces: its texts. Tickets of one key may be computed together: the same
-model, the same way of searching. A batch takes pieces of them in turn, one of each ticket and then the next, so that a
-request of a hundred texts does not keep a request of one waiting.
+A ticket is the work of one request, split into pieces: its texts. Tickets with the same key, that is the same model and
+search settings, may be batched. A batch takes pieces from tickets in turn, so that a request of a hundred texts does
+not delay a request of one.
 """
 
 import threading
@@ -15,17 +15,17 @@ from typing import Any
 from nungil.serving.limits import Limits
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
-PART, LEAST = 0.25, 64  # of a deadline that a batch may take, and source tokens that it has in any case
+PART, LEAST = 0.25, 64  # share of a deadline that a batch may take, and its least source tokens
 Settled = Callable[[], None]
 
 
 class FullError(Exception):
-    """More waits than the queue takes."""
+    """The queue is full."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One text of a request, or all of it where it cannot be cut: what is given to `run`, and how long it is."""
+    """One text of a request, or all of it if it cannot be split: the argument of `run`, and its length."""
 
     place: int
     item: Any
@@ -34,24 +34,24 @@ class Piece:
 
 @dataclass(eq=False)
 class Ticket:
-    """What one request asks for. `key` says what it may be computed with; None: with nothing else."""
+    """The work of one request. Tickets with equal keys may be batched; with None, none."""
 
     run: Run
-    items: Sequence[tuple[Any, int]]  # what is given to `run`, and its source tokens
-    deadline: float  # on time.monotonic's clock; what is not begun by then is not begun
+    items: Sequence[tuple[Any, int]]  # argument of `run`, and source tokens
+    deadline: float  # by time.monotonic; later it is not started
     key: Hashable | None = None
     answers: dict[int, Any] = field(default_factory=dict)
     error: BaseException | None = None
     waiting: deque[Piece] = field(default_factory=deque)
     since: float = 0.0
-    settled: Settled | None = None  # called once, by the worker, when all is answered or nothing will be
+    settled: Settled | None = None  # called once, by the worker, when finished or failed
 
     def __post_init__(self) -> None:
         self.waiting.extend(Piece(place, item, tokens) for place, (item, tokens) in enumerate(self.items))
 
     @property
     def tokens(self) -> int:
-        """Those that are not yet begun."""
+        """Source tokens not yet started."""
         return sum(piece.tokens for piece in self.waiting)
 
     @property
@@ -60,7 +60,7 @@ class Ticket:
         return len(self.answers) == len(self.items)
 
     def settle(self) -> None:
-        """Tell whoever waits for it; once."""
+        """Notify the waiting request, once."""
         told, self.settled = self.settled, None
         if told is not None:
             told()
@@ -68,22 +68,22 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Batch:
-    """Pieces that are computed together."""
+    """Pieces computed together."""
 
     taken: tuple[tuple[Ticket, Piece], ...]
 
     @property
     def tokens(self) -> int:
-        """Of its pieces."""
+        """Source tokens of its pieces."""
         return sum(piece.tokens for _, piece in self.taken)
 
     @property
     def tickets(self) -> list[Ticket]:
-        """Whose pieces they are, each once."""
+        """The tickets of its pieces, each once."""
         return list(dict.fromkeys(ticket for ticket, _ in self.taken))
 
     def answer(self) -> None:
-        """Compute it. Where that fails, each ticket is tried by itself: one that cannot be answered spoils no other."""
+        """Compute it. If that fails, try each ticket separately, so that a bad one does not fail the others."""
         tickets = self.tickets
         try:
             self._compute(self.taken)
@@ -105,11 +105,11 @@ class Batch:
 
 
 class Queue:
-    """Tickets in the order they came. Any thread may call it."""
+    """Tickets in order of arrival. Thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.pace = 0.0  # source tokens in a second, as far as that is known: no batch is to take long
+        self.pace = 0.0  # source tokens per second, if known, which limits the size of batches
         self._tickets: deque[Ticket] = deque()
         self._tokens = 0
         self._closed = False
@@ -117,16 +117,16 @@ class Queue:
 
     @property
     def tokens(self) -> int:
-        """Source tokens that wait."""
+        """Waiting source tokens."""
         return self._tokens
 
     @property
     def requests(self) -> int:
-        """Tickets that wait."""
+        """Waiting tickets."""
         return len(self._tickets)
 
     def put(self, ticket: Ticket) -> None:
-        """Let it wait its turn, or raise if too much waits already."""
+        """Add a ticket; raises FullError."""
         with self._changed:
             if self._closed or self._tokens + ticket.tokens > self.limits.waiting:
                 raise FullError
@@ -136,7 +136,7 @@ class Queue:
             self._changed.notify()
 
     def drop(self, ticket: Ticket, tell: bool = False) -> None:
-        """Take it out, whatever of it was still to be begun: nobody waits for it any more, or is told so now."""
+        """Remove what is left of a ticket, which nobody waits for any more."""
         with self._changed:
             if ticket in self._tickets:
                 self._tickets.remove(ticket)
@@ -147,15 +147,15 @@ class Queue:
         ticket.settled = None
 
     def close(self) -> None:
-        """Nothing more comes in; what is in is still taken."""
+        """Accept no more tickets; those waiting are still taken."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def take(self) -> Batch | None:
-        """The next batch, as soon as there is one; None when the queue is closed and empty.
+        """Wait for the next batch; None when the queue is closed and empty.
 
-        A first piece waits a moment for others, unless there is a batch full of them already.
+        Waits a moment for more pieces, unless there is a full batch already.
         """
         with self._changed:
             while True:
@@ -172,7 +172,7 @@ class Queue:
                     self._changed.wait()
 
     def _forget_late(self) -> None:
-        """Work whose deadline has passed is not begun."""
+        """Drop work whose deadline has passed."""
         now = time.monotonic()
         for ticket in [one for one in self._tickets if one.deadline <= now]:
             self._tickets.remove(ticket)
@@ -183,15 +183,15 @@ class Queue:
         return sum(ticket.tokens for ticket in self._tickets if ticket.key == head.key)
 
     def _room(self) -> int:
-        """Source tokens of a batch: at a known pace, no more than are done in a part of the deadline.
+        """Most source tokens of a batch: if the rate is known, what is done in a share of the deadline.
 
-        Otherwise much would be computed and come too late for all.
+        A larger batch might be too late for all of its requests.
         """
         soon = int(self.pace * self.limits.deadline * PART)
         return min(self.limits.batch, max(LEAST, soon)) if self.pace else self.limits.batch
 
     def _batch(self, head: Ticket) -> Batch:
-        """Pieces of all tickets of one key in turn, as many as fit; tickets with more of them go to the end."""
+        """Pieces from all tickets of one key in turn, as many as fit; unfinished tickets go to the end."""
         alike = [head] if head.key is None else [ticket for ticket in self._tickets if ticket.key == head.key]
         taken: list[tuple[Ticket, Piece]] = []
         room = self._room()

@@ -1,11 +1,11 @@
 """A study from beginning to end: plan, runs, answer, report. What `nungil study` does."""
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from nungil import __version__
+from nungil.batches.workers import cores
 from nungil.errors import UsageError, as_typed
 from nungil.studies.claims import CLAIMS, EVERYTHING
 from nungil.studies.common import listed
@@ -15,12 +15,11 @@ from nungil.studies.job import Record
 from nungil.studies.material import Material
 from nungil.studies.plan import Plan, make_plan, spell
 from nungil.studies.report import REPORT, Account, write_overview, write_report
-from nungil.studies.runner import Ledger, check_folder, complete, cores, run
+from nungil.studies.runner import Ledger, Say, check_folder, complete, run
 from nungil.studies.scale import FULL_SEEDS, QUICK_SEEDS, Scale
 from nungil.studies.statistics import Results
 from nungil.studies.study import Study, best_rate, material_of, study_named
 
-Say = Callable[[str], None]
 PLACE = Path("runs") / "studies"
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import html
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from nungil import __version__
+from nungil.batches.workers import cores
 from nungil.studies.claims import Claim
 from nungil.studies.figures import draw
 from nungil.studies.finding import VERDICTS, Chart, Finding, Table, comparison_table
@@ -113,8 +113,7 @@ def versions() -> list[tuple[str, str]]:
             found.append((package, metadata.version(package)))
         except metadata.PackageNotFoundError:
             continue
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return [*found, ("machine", f"{platform.system()} {platform.machine()}, {counted(cores or 1, 'core')}")]
+    return [*found, ("machine", f"{platform.system()} {platform.machine()}, {counted(cores(), 'core')}")]
 
 
 def _setting(account: Account) -> str:

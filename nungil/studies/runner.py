@@ -1,13 +1,12 @@
 """Runner: performs what is not done yet, in several processes. Each finished run is a file: it can be stopped."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from nungil.batches.workers import map_as_done
+from nungil.batches.workers import cores, map_as_done
 from nungil.errors import CheckpointError, StoppedError, UsageError
 from nungil.runs.interrupt import Interrupt
 from nungil.settings import parse_json
@@ -20,11 +19,6 @@ from nungil.text.counts import counted
 
 Say = Callable[[str], None]
 RUNS, ASKED = "runs", "study.json"
-
-
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_folder(folder: Path, ours: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and are on the disk when they do."""
+"""Atomic, durable writes: files appear complete or not at all, and are synced to disk."""
 
 import gzip
 import io
@@ -14,9 +14,9 @@ from nungil.errors import ResourceError
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """Write UTF-8 text beside the path, and move it there once whole; `.gz` is compressed, always to the same bytes.
+    """Write UTF-8 text to a temporary file and rename it; `.gz` is compressed reproducibly.
 
-    What the system refuses while it is written is told in a sentence; what it refuses of another file is the caller's.
+    Errors of writing become a ResourceError; errors concerning other files are passed on.
     """
     with _told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,14 +28,14 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 
 
 def whole_bytes(path: Path, content: bytes) -> None:
-    """Write bytes beside the path, and move them there once whole: a reader finds the old ones or the new ones."""
+    """Write bytes to a temporary file and rename it: readers see the old or the new content."""
     with _moved(path) as beside, _told(path):
         write_durably(beside, content)
 
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """A new folder to write into, beside the path; it gets its name once all is written. What is there stays."""
+    """A temporary folder that is renamed to the path when complete. Never replaces an existing one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
@@ -51,7 +51,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write and hand over to the disk."""
+    """Write bytes, and sync them to disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()
@@ -59,7 +59,7 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def sync(path: Path) -> None:
-    """Hand over to the disk what is in a file, or the names in a folder."""
+    """Sync a file or folder to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -69,7 +69,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def _moved(path: Path) -> Iterator[Path]:
-    """A name beside the path to write to. What is there in the end gets the path, for good; otherwise nothing stays."""
+    """A temporary path, which is renamed to the path on success and removed otherwise."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield beside
@@ -83,7 +83,7 @@ def _moved(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _told(path: Path, beside: Path | None = None) -> Iterator[None]:
-    """What the system refuses, as a sentence; given the file that is written, only what names it, or names nothing."""
+    """Turn OSErrors into ResourceErrors; given a file, only errors that name it, or no file."""
     try:
         yield
     except OSError as error:
@@ -94,7 +94,7 @@ def _told(path: Path, beside: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def _text_over(raw: BinaryIO, compress: bool) -> Iterator[TextIO]:
-    """Text over raw bytes, which stay open; no name and no time go into a compressed file."""
+    """A text stream over a binary one, which stays open; compressed files contain neither name nor time."""
     if compress:
         with (
             gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,

@@ -1,4 +1,4 @@
-"""What training should not see, and why: nothing is dropped in silence. Repairs are in tidy.py."""
+"""Which records training should not see, and why; all drops are counted. Repairs are in tidy.py."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,11 +20,11 @@ Record = TypeVar("Record", bound=Pair | Labelled)
 Mask = NDArray[np.bool_]
 BATCH = 8_192
 BATCH_CHARACTERS = 2_000_000
-ALLOWANCE = 10  # bytes added to both sides before their ratio is taken: "No." and "아니요." are a fair pair
+ALLOWANCE = 10  # bytes added to both sides before their ratio is taken: "No." and "아니요." are a good pair
 
 
 class CleaningSettings(Settings):
-    """The limits of cleaning. Chosen on real corpora so that what they reject there is broken or mistranslated."""
+    """The limits of cleaning, chosen so that what they reject in real corpora is broken or mistranslated."""
 
     longest_sentence: int = Field(
         4_000, ge=1, description="Characters of a side of a pair; the longest of 70,000 real pairs has 2,712."
@@ -54,10 +54,10 @@ class Tally:
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
-    lacking: dict[str, Finding] = field(default_factory=dict)  # of those dropped, by reason: they should not be there
+    lacking: dict[str, Finding] = field(default_factory=dict)  # examples of drops that should not occur, by reason
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; `asdict` makes nonsense of a Counter."""
+        """Plain values; `asdict` cannot handle a Counter."""
         return {"read": self.read, "kept": self.kept, "dropped": dict(self.dropped), "changed": dict(self.changed)}
 
 
@@ -71,7 +71,7 @@ class HeldOut:
 
 
 def pair_fault(source: str, target: str, settings: CleaningSettings) -> str | None:
-    """Why a tidied pair is of no use to training, or None."""
+    """Why a tidied pair is dropped, or None."""
     if not source:
         return "empty source"
     if not target:
@@ -93,7 +93,7 @@ def _bytes(text: str) -> int:
 
 
 def text_fault(text: str, label: str, settings: CleaningSettings) -> str | None:
-    """Why a tidied text with its label is of no use to training, or None."""
+    """Why a tidied text with its label is dropped, or None."""
     if not text:
         return "empty text"
     if not label:
@@ -108,7 +108,7 @@ def clean_pairs(
     rejected: Callable[[str, Pair], None] | None = None,
     held_out: Sequence[HeldOut] = (),
 ) -> Iterator[Pair]:
-    """The tidied pairs that may stay. Counts go to the tally; what is dropped goes to `rejected` with its reason."""
+    """The tidied pairs that are kept. Counts go to the tally, dropped ones with their reason to `rejected`."""
     return _Sieve(settings, tally, rejected, held_out, _reason_of_pair, _pairs_in).keep(pairs)
 
 
@@ -119,7 +119,7 @@ def clean_labelled(
     rejected: Callable[[str, Labelled], None] | None = None,
     held_out: Sequence[HeldOut] = (),
 ) -> Iterator[Labelled]:
-    """The tidied texts that may stay. A text that stands in the test set is dropped whatever its label."""
+    """The tidied texts that are kept. Texts of the test set are dropped, whatever their label."""
     return _Sieve(settings, tally, rejected, held_out, _reason_of_text, _texts_in).keep(texts)
 
 
@@ -136,17 +136,17 @@ def _reason_of_text(text: Labelled, settings: CleaningSettings) -> str | None:
 
 
 def record_hashes(records: Iterable[Pair | Labelled]) -> Hashes:
-    """A hash per record, of both its texts: what makes a duplicate. Good for as long as this process lives."""
+    """A hash per record, of both its texts: which defines duplicates. Valid only within this process."""
     return np.array([hash(record[:2]) for record in records], dtype=np.int64).view(np.uint64)
 
 
 def text_hashes(records: Iterable[Pair | Labelled]) -> Hashes:
-    """A hash per record, of its first text only. Good for as long as this process lives."""
+    """A hash per record, of its first text only. Valid only within this process."""
     return np.array([hash(record[0]) for record in records], dtype=np.int64).view(np.uint64)
 
 
 def batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Lists of records, long enough for work that is done on arrays, and bounded in memory whatever their lengths."""
+    """Lists of records, long enough for array operations, and bounded in memory."""
     batch: list[Record] = []
     characters = 0
     for record in records:
@@ -180,7 +180,7 @@ def _texts_in(held_out: HeldOut, texts: list[Labelled]) -> Mask:
 
 @dataclass(frozen=True)
 class _Sieve(Generic[Record]):
-    """Cleaning of one stream, a batch at a time, because hashes are looked up many at once."""
+    """Cleans one stream in batches, because hashes are looked up in bulk."""
 
     settings: CleaningSettings
     tally: Tally
@@ -221,7 +221,7 @@ class _Sieve(Generic[Record]):
 
 
 def mark(reasons: list[str | None], records: list[Record], reason: str, test: Callable[[list[Record]], Mask]) -> None:
-    """Give the reason to the records that have none yet and fail the test."""
+    """Mark records that fail a test, and have no reason yet, with a reason."""
     places = [place for place, found in enumerate(reasons) if found is None]
     standing = records if len(places) == len(records) else [records[place] for place in places]
     for place in np.flatnonzero(test(standing)):

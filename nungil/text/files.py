@@ -1,4 +1,4 @@
-"""Text files, plain or gzip, as streams of lines; every way they can be broken is a sentence with file and line.
+"""Text files, plain or gzip, as streams of lines; errors name file and line.
 
 Only "\\n" ends a line, as for `wc`, `cut` and every aligner: a reader that also stops at U+2028 or \\x85, as
 `str.splitlines` does, shifts one side of a corpus against the other.
@@ -15,9 +15,7 @@ from typing import BinaryIO
 from nungil.errors import CorpusError, UsageError, unreadable
 from nungil.text.encodings import describe_bad_bytes, describe_no_mark
 
-LONGEST_LINE = (
-    1_000_000  # characters; the longest real line is a book chapter, a longer one is a file without line ends
-)
+LONGEST_LINE = 1_000_000  # characters; longer than a book chapter: the file has no line ends
 BLOCK = 1 << 18
 HEAD_LINES = 1_000
 GZIP = b"\x1f\x8b"
@@ -32,7 +30,7 @@ PACKED = {
 
 
 def path_of(given: str | PathLike[str], what: str) -> Path:
-    """The path that a caller has given, if it is one."""
+    """The given path, if it is one."""
     if not isinstance(given, str | PathLike):
         raise UsageError(f"{what} is named by a text or a path, not {type(given).__name__}")
     if not str(given):
@@ -53,7 +51,7 @@ def read_head(path: Path, encoding: str = "utf-8") -> list[str]:
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse a name that is no text encoding."""
+    """Refuse the name of an unknown text encoding."""
     if not is_encoding(encoding):
         raise UsageError(f"--encoding: there is no encoding {encoding!r}; try utf-8, cp949, utf-16 or cp1252")
 
@@ -115,7 +113,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def refuse_bad_text(path: object, done: int, text: str, lines: list[str]) -> None:
-    """Refuse what no text has. `text` comes after so many lines, and was cut into these, the last perhaps not whole."""
+    """Refuse what is not text. `text` follows `done` lines; `lines` are its lines, the last perhaps incomplete."""
     # Blocks are shorter than the longest line, so only the first line, joined from many, and the last can be too long.
     for place in (0, -1):
         if len(lines[place]) > LONGEST_LINE:
@@ -137,7 +135,7 @@ class GzipBrokenError(Exception):
 
 
 def byte_blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in blocks of bounded size, unpacked where they are gzip, whatever the file is called."""
+    """The bytes of a file in blocks of bounded size, unpacked if gzip, whatever its name."""
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise CorpusError(f"{path}: not a regular file; a pipe cannot be read twice, so write it to a file first")
@@ -162,15 +160,14 @@ def _blocks(stream: BinaryIO, first: bytes) -> Iterator[bytes]:
 def _unpacked(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Unpack gzip, one or several members after another.
 
-    Written on zlib because the gzip module, when a file is cut off, throws away what it had unpacked of the last block,
-    and the line reached could not be named.
+    Uses zlib, because for a truncated file the gzip module discards the last block, and the line could not be named.
     """
     member = zlib.decompressobj(wbits=31)
     try:
         for block in blocks:
             packed = block
             while packed:
-                if member.eof:  # zeros may pad the end; anything else must be another member
+                if member.eof:  # zeros may pad the end; anything else is another member
                     packed = packed.lstrip(b"\0")
                     if not packed:
                         break

@@ -1,4 +1,4 @@
-"""A lock: one command at a time on a file or folder. It is the system's, so a command that dies lets go of it."""
+"""A lock: one command at a time on a file or folder. The system releases it when a command dies."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ PAUSE = 0.05  # seconds between two tries
 
 @contextmanager
 def locked(place: Path, refusal: str, patience: float = 0.0) -> Iterator[None]:
-    """Keep `place`, which must be there, to this command; refuse if another has it, after so many seconds."""
+    """Lock `place`, which must exist; refuse if it is still locked after so many seconds."""
     if sys.platform == "win32":  # has no such locks
         yield
         return
@@ -28,7 +28,7 @@ def locked(place: Path, refusal: str, patience: float = 0.0) -> Iterator[None]:
 
 
 def _taken(handle: int, end: float) -> bool:
-    """Whether the lock is ours, at the latest by then. Where a file system has no locks, everybody has it."""
+    """Try to lock until a deadline; returns whether it succeeded. Without locks in the file system it always does."""
     import fcntl
 
     while True:

@@ -11,13 +11,8 @@ FULLEST = 0.7  # share of the slots in use at which the table doubles
 CHUNK = 1 << 18  # hashes moved at once when it does, so that moving needs little memory
 
 
-def hash_text(text: str) -> int:
-    """64 bits that stand for a text, the same on every machine (Python's own `hash` differs from run to run)."""
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
 def hash_texts(texts: Iterable[str]) -> Hashes:
-    """The hashes of many texts."""
+    """64 bits for each text, the same on every machine (Python's own `hash` differs from run to run)."""
     digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64, copy=False)
 

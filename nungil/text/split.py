@@ -1,4 +1,4 @@
-"""A split made for the user: near-duplicates stay on one side, so that validation measures no learning by heart."""
+"""Splits records at random, with near-duplicates on one side, so that validation does not measure memorising."""
 
 import re
 import string
@@ -12,12 +12,12 @@ from nungil.errors import CorpusError
 from nungil.text.seen import Hashes, hash_texts
 
 TRAIN, VALID, TEST = 0, 1, 2
-LEAST = 20  # records from which some can be set aside: one for each set
+LEAST = 20  # least records to split: one for each set
 DIGIT = re.compile(r"\d")
 
 
 class _Letters(dict[int, int | None]):
-    """For `str.translate`: punctuation, symbols and controls go; letters and the vowel signs of Hindi stay."""
+    """For `str.translate`: removes punctuation, symbols and controls; keeps letters and combining vowel signs."""
 
     def __missing__(self, code: int) -> int | None:
         goes = unicodedata.category(chr(code))[0] in "PSC" and not chr(code).isspace()
@@ -32,7 +32,7 @@ NO_WORD = bytes(code for code in range(128) if _LETTERS[code] is None)
 ASCII = bytes.maketrans(
     string.ascii_uppercase.encode() + string.digits.encode(), string.ascii_lowercase.encode() + b"0" * 10
 )
-LARGE = 20  # a group of more than this part of a held-out set is too large for it: one sentence would decide its score
+LARGE = 20  # a group larger than 1/20 of a held-out set is not put there: one sentence would decide the score
 
 
 def near_key(text: str) -> str:
@@ -42,7 +42,7 @@ def near_key(text: str) -> str:
     else:
         plain = DIGIT.sub("0", unicodedata.normalize("NFKC", text).casefold())
         words = sorted(plain.translate(_LETTERS).split())
-    return "".join(words) or text.strip()  # "?!" and "…" are not near to each other for having no words
+    return "".join(words) or text.strip()  # "?!" and "…" are not near-duplicates just because they have no words
 
 
 def near_keys(texts: Iterable[str]) -> Hashes:

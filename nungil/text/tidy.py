@@ -1,23 +1,23 @@
-"""Text made comparable: one form for each character, one space between words, nothing that cannot be seen."""
+"""Normalises text: Unicode NFC, single spaces, no invisible characters."""
 
 import re
 from unicodedata import is_normalized, normalize
 
-# Letters and symbols by their category, blanks to the eye: Hangul fillers and the empty Braille cell.
+# Letters and symbols by category, but invisible: Hangul fillers and the empty Braille cell.
 BLANK = re.compile("[\u3164\uffa0\u2800]")
 # Control characters that are no white space, soft hyphen, zero-width space, direction marks, BOM, lone surrogates.
 UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff]"
 )
-# The joiners of Persian, Hindi and emoji belong inside words; at the edge of one they are litter.
+# The joiners of Persian, Hindi and emoji belong inside words; at the edge of one they are removed.
 JOINER_AT_EDGE = re.compile("(?<!\\S)[\u200c\u200d]+|[\u200c\u200d]+(?!\\S)")
 
 
 def tidy(text: str) -> str:
-    """Unicode NFC, single spaces for every kind of white space, no unseen characters. Clean text stays."""
+    """The text in Unicode NFC, with single spaces and without invisible characters. Clean text is unchanged."""
     if (
-        text.isprintable()  # in C: no control character, no format character, no white space but the space
+        text.isprintable()  # runs in C: no control or format characters, no white space but spaces
         and "  " not in text
         and text[:1] != " "
         and text[-1:] != " "

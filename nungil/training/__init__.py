@@ -1,1 +1,1 @@
-"""Training: a step iterator one can see through, schedule, losses, checkpoints. Knows no decoding and no scoring."""
+"""Training: the loop as an iterator, schedule, losses, checkpoints. Knows no decoding and no scoring."""

@@ -1,9 +1,9 @@
-"""Checkpoints: a folder that is whole or absent. Weights and optimizer as safetensors, the rest as JSON.
+"""Checkpoints: folders that are complete or absent. Weights and optimizer as safetensors, the rest as JSON.
 
 checkpoints/step-00000400/
     model.safetensors       the weights
     optimizer.safetensors   AdamW's two averages per parameter, and its count of steps
-    state.json              which update, where in the data
+    state.json              the update, the place in the data, the validations so far
     manifest.json           the SHA-256 of each, written last
 """
 
@@ -34,7 +34,7 @@ def checkpoint_name(update: int) -> str:
 
 
 def write_checkpoint(folder: Path, update: int, model: Tensors, optimizer: Tensors, state: Mapping[str, Any]) -> Path:
-    """Write beside the place, make durable, move into place: after a power cut there is a whole checkpoint or none."""
+    """Write to a temporary folder, sync, rename: even after a power cut a checkpoint is complete or absent."""
     files = {
         "model.safetensors": save(model),
         "optimizer.safetensors": save(optimizer),
@@ -59,13 +59,13 @@ def write_checkpoint(folder: Path, update: int, model: Tensors, optimizer: Tenso
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """Those of a folder, oldest first."""
+    """The checkpoints in a folder, oldest first."""
     found = [path for path in folder.iterdir() if NAME.fullmatch(path.name)] if folder.is_dir() else []
     return sorted(found, key=lambda path: int(path.name.removeprefix("step-")))
 
 
 def verify(place: Path) -> None:
-    """Refuse a checkpoint whose bytes are not those that were written."""
+    """Refuse a checkpoint whose files do not have the hashes of its manifest."""
     try:
         manifest = json.loads((place / "manifest.json").read_text())
         for name in ("model.safetensors", "optimizer.safetensors", "state.json"):
@@ -76,7 +76,7 @@ def verify(place: Path) -> None:
 
 
 def rotate(folder: Path, keep: Iterable[Path]) -> None:
-    """Delete the checkpoints that are not to be kept."""
+    """Delete all checkpoints but those to keep."""
     kept = set(keep)
     for place in checkpoints(folder):
         if place not in kept:
@@ -84,7 +84,7 @@ def rotate(folder: Path, keep: Iterable[Path]) -> None:
 
 
 def _delete(place: Path) -> None:
-    """Take its name away first: whoever is killed while deleting leaves no half of a checkpoint."""
+    """Rename it first, so that a process killed while deleting leaves no half of a checkpoint."""
     gone = place.with_name(f".{place.name}.gone-{os.getpid()}")
     try:
         place.rename(gone)
@@ -102,7 +102,7 @@ def read_tensors(path: Path) -> Tensors:
 
 
 def weights_of(model: nn.Module) -> Tensors:
-    """The weights by name; a tied matrix stands once, under its first name."""
+    """The weights by name; a tied matrix once, under its first name."""
     return {name: parameter.detach().cpu().contiguous() for name, parameter in model.named_parameters()}
 
 
@@ -125,7 +125,7 @@ def set_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: T
 
 
 def newest(folder: Path) -> Path | None:
-    """The newest checkpoint that is whole; one that is not is passed over."""
+    """The newest checkpoint that `verify` accepts."""
     for place in reversed(checkpoints(folder)):
         try:
             verify(place)
@@ -136,9 +136,9 @@ def newest(folder: Path) -> Path | None:
 
 
 def drop_after(folder: Path, update: int) -> list[str]:
-    """Delete the checkpoints after an update, which are broken, or it would be one of them; return their names.
+    """Delete the checkpoints after an update and return their names. They are broken: `newest` passed them over.
 
-    What a run left that was killed while it wrote or deleted goes too.
+    Remains of a run that was killed while it wrote or deleted a checkpoint are deleted, too.
     """
     broken = [place for place in checkpoints(folder) if int(place.name.removeprefix("step-")) > update]
     for place in broken:

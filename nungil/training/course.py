@@ -1,4 +1,4 @@
-"""Course: which rows make which update. A pure function of the order, so a run can go on from any update."""
+"""Course: which rows make which update. A pure function of the order, so a run can resume at any update."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from nungil.batches.order import Order, Rows
 
 
 class Place(NamedTuple):
-    """Where an update stands: its epoch, and how many updates of that epoch come before it."""
+    """The place of an update: its epoch, and its number in that epoch, from 0."""
 
     epoch: int
     step: int
@@ -25,7 +25,7 @@ class Update(NamedTuple):
 
 
 def updates(order: Order, accumulation: int = 1, start: Place = BEGINNING) -> Iterator[Update]:
-    """Updates without end, from a place on. The last one of an epoch may have fewer groups; no row is dropped."""
+    """Endless updates from a place on. The last one of an epoch may have fewer groups; no row is dropped."""
     epoch, step = start
     while True:
         batches = order.epoch(epoch)

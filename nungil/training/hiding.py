@@ -1,6 +1,6 @@
-"""Hidden words: while training, a share of the tokens is `<unk>`, so that none is relied on alone. Iyyer et al. (2015).
+"""Word dropout: in training, a share of the input tokens is replaced by `<unk>`. Iyyer et al. (2015).
 
-Labels, and the tokens that are to be predicted, stay as they are.
+Labels and the tokens to be predicted are not replaced.
 """
 
 from typing import TypeVar
@@ -18,7 +18,7 @@ Batch = TypeVar("Batch", PairBatch, LabelledBatch)
 
 
 def with_hidden_words(batch: Batch, share: float) -> Batch:
-    """The batch as the model is to read it, with others hidden at every call."""
+    """The batch with tokens replaced at random."""
     if share == 0.0:
         return batch
     if isinstance(batch, PairBatch):
@@ -27,6 +27,6 @@ def with_hidden_words(batch: Batch, share: float) -> Batch:
 
 
 def _hidden(ids: Int[Tensor, "B S"], share: float) -> Int[Tensor, "B S"]:
-    """Marks and padding are never hidden: they tell where a sentence begins and ends."""
+    """Marks and padding are never replaced: they show where a sentence begins and ends."""
     hit = (torch.rand(ids.shape, generator=generator()) < share).to(ids.device) & (ids > EOS)
     return ids.masked_fill(hit, UNK)

@@ -17,7 +17,7 @@ from nungil.training.vocabulary import vocabulary_loss
 
 
 class Loss(NamedTuple):
-    """What is minimised, and the same without smoothing and other extras; both summed over the predictions."""
+    """`total` is minimised; `plain` is the cross-entropy alone. Both are summed over the predictions."""
 
     total: Float[Tensor, ""]
     plain: float
@@ -26,9 +26,9 @@ class Loss(NamedTuple):
 
 
 def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float = 0.0, agreement: float = 0.0) -> Loss:
-    """Over the real target tokens; the coverage loss is added where the model has one.
+    """The loss over the real target tokens, with the coverage loss if the model has one.
 
-    With `agreement` every sentence is read twice, with other parts of the model dropped, and both are to say the same.
+    With `agreement` every sentence is read twice, with different dropout, and differences are penalised (R-Drop).
     """
     readings = 2 if agreement else 1
     batch = PairBatch(*(side.repeat(readings, 1) for side in batch))
@@ -44,17 +44,17 @@ def translation_loss(model: TranslatorModel, batch: PairBatch, smoothing: float 
     ):
         again = coverage_loss(decoded.weights)[batch.target_keep].sum()
         loss = loss._replace(total=loss.total + model.settings.coverage_loss * again)
-    # The mean of the readings: as long a gradient, and as many predictions, as of one
+    # The mean over readings, so that gradient and predictions have the size of one
     return Loss(loss.total / readings, loss.plain / readings, loss.right // readings, loss.predictions // readings)
 
 
 def _side_by_side(readings: Tensor, count: int) -> Tensor:
-    """All words of the first reading, then all of the second, to each word of both in turn."""
+    """From all words of the first reading, then all of the second, to the two readings of each word in turn."""
     return readings.view(count, -1, *readings.shape[1:]).transpose(0, 1).flatten(0, 1)
 
 
 def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smoothing: float = 0.0) -> Loss:
-    """Over the texts. Two readers learn each by its own loss: neither may lean on the other."""
+    """The loss over texts. Encoder and n-grams each have a loss of their own, so neither relies on the other."""
     found = model(batch.source, batch.source_keep)
     loss = cross_entropy(found.logits, batch.label, smoothing)
     if found.deep is None or found.wide is None:
@@ -65,7 +65,7 @@ def classification_loss(model: AttentionClassifier, batch: LabelledBatch, smooth
 
 def cross_entropy(logits: Float[Tensor, "N V"], right: Int[Tensor, " N"], smoothing: float = 0.0) -> Loss:
     """−Σ q log p with q = 1 − ε on the right one and ε spread over all. Szegedy et al. (2016), section 7."""
-    enough = torch.promote_types(logits.dtype, torch.float32)  # half precision is too coarse to be summed in
+    enough = torch.promote_types(logits.dtype, torch.float32)  # half precision is too coarse to sum in
     log_probs_NV = logits.log_softmax(dim=-1, dtype=enough)
     plain = -log_probs_NV.gather(-1, right[:, None]).sum()
     total = plain

@@ -1,7 +1,7 @@
-"""Precision: bfloat16 products where the processor has them, single precision where they would be slower.
+"""Precision: bfloat16 products where the processor is faster with them, else fp32.
 
-Only products are shortened: weights, their averages, sums, softmax, losses and the states of recurrent layers stay in
-single precision.
+Only products are in bfloat16: weights, their averages, sums, softmax, losses and the states of recurrent layers stay in
+fp32.
 """
 
 import time
@@ -12,21 +12,21 @@ import torch
 from nungil.model.products import Precision
 from nungil.model.reading import keep_few_shapes
 
-GAIN = 1.3  # how much faster products must be before everything around them is worth converting
+GAIN = 1.3  # how much faster bfloat16 products must be to make up for the conversions
 TRIES, ROWS, WIDTH = 3, 512, 256
 
 
 class Measured(NamedTuple):
-    """The better precision here, and how much faster bfloat16 products are than single ones."""
+    """The faster precision here, and how much faster bfloat16 products are than fp32."""
 
     precision: Precision
     ratio: float
 
 
 def measure() -> Measured:
-    """Multiply both ways, in turn; the best time of each counts.
+    """Time both kinds of product alternately; the best time of each counts.
 
-    Small, since a processor without bfloat16 takes seventy times as long for it.
+    The matrices are small, because a processor without bfloat16 takes seventy times as long.
     """
     keep_few_shapes()  # these are a run's first products
     single = torch.ones(ROWS, WIDTH), torch.ones(WIDTH, WIDTH)

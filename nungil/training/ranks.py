@@ -1,9 +1,9 @@
-"""Ranks: the processes that train one model together. Each has a share of every batch; their gradients are added up.
+"""Ranks: the processes that train one model together. Each has a share of every batch; gradients are summed.
 
-Not DistributedDataParallel. It averages, where a loss per token of the whole batch needs a sum; every process must walk
-through the model in every step, also one that has no row of a small batch; and after its first step it cuts gradients
-into other pieces, so that three processes add up in another order after a resume. One sum over all gradients at once
-has none of that, and takes a fiftieth of a step.
+Why not DistributedDataParallel: it averages, but a loss per token of the whole batch needs a sum; every process must
+run the model in every step, even one that has no row of a small batch; and it regroups gradients after the first step,
+so that a resumed run of three processes would sum in another order. One all-reduce over all gradients has none of these
+problems, and takes a fiftieth of a step.
 """
 
 import importlib
@@ -19,21 +19,22 @@ from torch import Tensor, nn
 
 from nungil.errors import LostError
 
-MEETING = "NUNGIL_MEETING"  # the file where the processes that nungil starts find each other; torchrun has its own way
-PATIENT = timedelta(days=7)  # others may validate for hours; one that dies is noticed at once, without any limit
+MEETING = "NUNGIL_MEETING"  # names the file through which processes started by nungil meet; torchrun has its own way
+PATIENT = timedelta(days=7)  # the first may validate for hours; a process that dies is noticed without a timeout
 
-# Its functions' default is the group that there is when it is imported, which torch does as it pleases. A group that is
-# held on to keeps its threads, and one of them that meets the end of Python ends the process with SIGABRT.
+# The default arguments of this module keep the process group that exists when it is imported, which torch may do at any
+# time. A group that is kept alive keeps its threads, and these abort the process when Python ends. So it is imported
+# before there is a group.
 HOLDS_ON = "torch.distributed.nn.functional"
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among those that train together. The first leads: it alone talks, validates and writes."""
+    """This process among those that train together. The first leads: only it reports, validates and writes."""
 
     rank: int = 0
     world: int = 1
-    here: int = 1  # how many of them share this machine
+    here: int = 1  # processes on this machine
 
     @property
     def leads(self) -> bool:
@@ -41,7 +42,7 @@ class Ranks:
         return self.rank == 0
 
     def add_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Give all processes the sum of their gradients. One without a gradient adds nothing."""
+        """Give all processes the sum of their gradients. A missing gradient counts as zero."""
         if self.world == 1:
             return
         learned = [parameter for parameter in parameters if parameter.requires_grad]
@@ -57,7 +58,7 @@ class Ranks:
         return self._of_all(numbers, dist.ReduceOp.SUM)
 
     def most(self, *numbers: float) -> tuple[float, ...]:
-        """The largest of all processes: what one of them asks for, all of them do. Nobody goes on before the last."""
+        """The maximum over all processes, so that all act on what one asks for. Waits for all of them."""
         return self._of_all(numbers, dist.ReduceOp.MAX)
 
     def _of_all(self, numbers: tuple[float, ...], how: dist.ReduceOp.RedOpType) -> tuple[float, ...]:
@@ -82,7 +83,7 @@ def _gradient(parameter: nn.Parameter) -> Tensor:
 
 
 def started_together() -> bool:
-    """Whether this process is one of several: torchrun says so in the environment, and so does `nungil --processes`."""
+    """Whether the environment, set by torchrun or by `nungil --processes`, says that this process is one of several."""
     told = all(name in os.environ for name in ("RANK", "WORLD_SIZE"))
     return told and int(os.environ["WORLD_SIZE"]) > 1 and (MEETING in os.environ or "MASTER_ADDR" in os.environ)
 

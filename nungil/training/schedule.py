@@ -1,4 +1,4 @@
-"""The learning rate of each update, as a pure function."""
+"""The learning rate of each update: a pure function."""
 
 import math
 from typing import Literal
@@ -12,15 +12,15 @@ class ScheduleSettings(Settings):
     """How the learning rate rises and falls."""
 
     shape: Literal["inverse-sqrt", "cosine", "constant"] = Field(
-        "inverse-sqrt", description="After warming up: fall as 1/√update, along a cosine to `floor`, or not at all."
+        "inverse-sqrt", description="After the warm-up: fall as 1/√update, along a cosine to `floor`, or stay constant."
     )
     rate: float = Field(0.001, gt=0, le=10, description="The highest learning rate.")
-    warmup: int = Field(400, ge=0, le=10_000_000, description="Updates in which it rises from 0 to that.")
-    floor: float = Field(0.05, ge=0, le=1, description="Share of the highest rate that a cosine ends at.")
+    warmup: int = Field(400, ge=0, le=10_000_000, description="Updates of the warm-up, in which it rises from 0.")
+    floor: float = Field(0.05, ge=0, le=1, description="Where a cosine ends, as a share of the highest rate.")
 
 
 def rate_at(update: int, settings: ScheduleSettings, updates: int) -> float:
-    """The learning rate of an update, counted from 1, of so many."""
+    """The learning rate of an update, counted from 1, in a run of `updates`."""
     if update < settings.warmup:
         return settings.rate * update / settings.warmup
     if settings.shape == "inverse-sqrt":

@@ -1,7 +1,7 @@
-"""Shares: the rows of a batch are dealt out to threads, which learn from them at the same time.
+"""Shares: the rows of a batch are divided among threads that compute gradients at the same time.
 
-An update is some thousand operations, most of them small. Two threads that divide every operation between them wait for
-each other after each; with half of the rows each, they wait once, for the sum of their gradients.
+An update is some thousand operations, most of them small. Threads that split every operation wait for each other after
+each; with half of the rows each, they wait once, for the sum of their gradients.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,19 +18,19 @@ from nungil.batches.chance import seed_of
 from nungil.training.losses import Loss
 
 MOST = 2  # more have not been measured
-WORTH_IT = 30e9  # multiplications of an update going forward; with fewer, Python is what the threads wait for
+WORTH_IT = 30e9  # multiplications in a forward pass; with fewer, the threads mostly wait for Python's lock
 
 LossOf = Callable[[Any], Loss]
 Learned = tuple[Loss, Sequence[Tensor | None]]
 
 
 def shares_of(threads: int, parameters: int, positions: int) -> int:
-    """Into how many shares batches of so many positions are dealt; each has as many of a run's threads."""
+    """How many shares to make of a batch of so many positions. The run's threads are divided evenly among them."""
     return MOST if threads % MOST == 0 and parameters * positions >= WORTH_IT else 1
 
 
 class Shares:
-    """Whoever learns from a batch: this thread from all of it, or those of a pool from a share of its rows each."""
+    """Computes gradients: in this thread, or in those of a pool, each from a share of the rows."""
 
     def __init__(self, count: int, pool: ThreadPoolExecutor | None = None) -> None:
         self.count, self.pool = count, pool
@@ -38,10 +38,10 @@ class Shares:
     def learn(
         self, loss_of: LossOf, batch: Any, predictions: int, parameters: Sequence[nn.Parameter], seed: int
     ) -> list[Loss]:
-        """Add the gradient of the loss per prediction to that of the parameters; returns the loss of each share.
+        """Add the gradient of the loss per prediction to that of the parameters. Returns the loss of each share.
 
-        All randomness comes from the seed, and gradients are added in the order of the shares, whichever is ready
-        first: a run that resumes gets the same bytes.
+        All randomness comes from the seed, and gradients are added in the order of the shares, whichever finishes
+        first, so the result is the same in every run, to the last bit.
         """
         if self.pool is None:
             torch.manual_seed(seed)
@@ -67,25 +67,25 @@ class Shares:
 
 @contextmanager
 def sharing(count: int) -> Iterator[Shares]:
-    """Learners for so many shares, among whom torch's threads are divided."""
+    """Start a thread for each share, and divide torch's threads among them."""
     if count == 1:
         yield Shares(1)
         return
     threads, started = torch.get_num_threads(), Barrier(count)
 
     def begin() -> None:
-        torch.get_num_threads()  # without having asked, a thread would go by torch's number later on
+        torch.get_num_threads()  # a thread that has not asked would take over the main thread's number later
         torch.set_num_threads(max(1, threads // count))
         started.wait()
 
     with ThreadPoolExecutor(count, "share", begin) as pool:
-        list(pool.map(abs, range(count)))  # until all of them have begun
+        list(pool.map(abs, range(count)))  # all have started when this returns
         torch.set_num_threads(threads)
         yield Shares(count, pool)
 
 
 def dealt(batch: Any, count: int) -> list[Any]:
-    """The rows dealt out one by one, so that every share has long ones and short ones; no share is empty."""
+    """Deal out rows in turn, so that every share has long and short ones. No share is empty."""
     return [
         type(batch)(*(side[number::count].contiguous() for side in batch))
         for number in range(min(count, len(batch[0])))

@@ -1,4 +1,4 @@
-"""The training loop as an iterator: a step is one update, and whoever asks for steps decides what to do in between."""
+"""The training loop as an iterator: each step is one update, and the caller decides what happens in between."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from nungil.training.ranks import ALONE, Ranks
 from nungil.training.shares import sharing
 
 Batch = TypeVar("Batch")
-PATIENCE = 10  # updates in a row whose gradient is not finite before a run is given up
+PATIENCE = 10  # updates in a row with a gradient that is not finite, after which training fails
 
 
 class Group(NamedTuple, Generic[Batch]):
     """The batches of one update, and the place to go on from after it.
 
-    Where several processes train together, `batches` are those of this one, the rest is of all.
+    With several processes, `batches` are those of this one, and everything else is of all.
     """
 
     batches: Sequence[Batch]
@@ -33,14 +33,14 @@ class Group(NamedTuple, Generic[Batch]):
 
 
 class Step(NamedTuple):
-    """One update, as it was made."""
+    """One update that was made, or skipped because its gradient was not finite."""
 
     number: int
     epoch: int
     loss: float  # per prediction, without smoothing
     accuracy: float
     predictions: int
-    gradient: float  # its length before clipping
+    gradient: float  # its norm before clipping
     rate: float
     after: Place
     skipped: bool = False
@@ -55,7 +55,7 @@ class Rules:
     clip: float
     seed: int
     ranks: Ranks = ALONE
-    shares: int = 1  # of each batch, that are learned from at the same time
+    shares: int = 1  # of a batch, each with a thread of its own
 
 
 def train(
@@ -66,11 +66,11 @@ def train(
     rules: Rules,
     done: int = 0,
 ) -> Iterator[Step]:
-    """Updates without end, numbered from `done` + 1.
+    """Endless updates, numbered from `done` + 1.
 
-    The loss is summed over predictions and divided by those of the whole group, so that cutting a batch into
-    micro-batches, or among threads or processes, changes nothing. A gradient that is not finite makes no update; too
-    many in a row end the run.
+    The loss is summed over predictions and divided by those of the whole group, so dividing a batch into micro-batches,
+    or among threads or processes, changes nothing. An update whose gradient is not finite is skipped; too many in a row
+    are an error.
     """
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     failed = 0
@@ -78,21 +78,16 @@ def train(
         for number, group in enumerate(groups, done + 1):
             model.train()
             optimizer.zero_grad(set_to_none=True)
-            losses = [
-                loss
-                for place, batch in enumerate(group.batches)
-                for loss in shares.learn(
-                    loss_of, batch, group.predictions, parameters, seed_of(rules.seed, number, place, rules.ranks.rank)
-                )
-            ]
+            losses: list[Loss] = []
+            for place, batch in enumerate(group.batches):
+                seed = seed_of(rules.seed, number, place, rules.ranks.rank)  # no random state needs to be kept
+                losses += shares.learn(loss_of, batch, group.predictions, parameters, seed)
             rules.ranks.add_gradients(model.parameters())
             gradient = float(nn.utils.clip_grad_norm_(model.parameters(), rules.clip))
             rate = rules.rate_of(number)
             finite = gradient - gradient == 0
             if finite:
-                for part in optimizer.param_groups:
-                    part["lr"] = rate
-                optimizer.step()
+                _descend(optimizer, rate)
             failed = 0 if finite else failed + 1
             loss, right = rules.ranks.total(sum(loss.plain for loss in losses), sum(loss.right for loss in losses))
             yield Step(
@@ -112,3 +107,10 @@ def train(
                     f"training diverged: the gradient was not finite in {PATIENCE} updates in a row, up to {number}; "
                     "lower the learning rate (--set training.schedule.rate=…) or warm up longer"
                 )
+
+
+def _descend(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Change the weights, at this learning rate."""
+    for part in optimizer.param_groups:
+        part["lr"] = rate
+    optimizer.step()

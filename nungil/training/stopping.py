@@ -1,4 +1,4 @@
-"""When to stop: the best validation so far, and how many came after it that were no better in anything."""
+"""Early stopping: the validations so far, the best one, and whether training has stopped improving."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -7,7 +7,7 @@ Metric = Literal["bleu", "chrf", "loss", "accuracy"]
 
 
 class Mark(NamedTuple):
-    """One validation: after which update, its score, and its loss, which settles ties and may itself be progress."""
+    """One validation: its update, score, and loss. The loss breaks ties, and counts as progress, too."""
 
     update: int
     score: float
@@ -15,11 +15,11 @@ class Mark(NamedTuple):
 
 
 class Stopper:
-    """Remembers every validation. A run is over when the best score and the lowest loss are `patience` of them old.
+    """Keeps every validation. A run is over when `patience` of them have brought neither a better score nor loss.
 
-    A score alone is not enough: BLEU of a thousand sentences goes up and down while a high rate is still learning, and
-    what is gained when the rate falls would be lost. Of equal scores the one with the lower loss is better: BLEU is 0
-    for long at the beginning while the loss falls.
+    The score alone is not enough: BLEU of a thousand sentences fluctuates while the learning rate is high, and stopping
+    then would forgo what is gained when the rate falls. Of equal scores the one with the lower loss is better: BLEU
+    stays 0 for a while at the beginning, while the loss falls.
     """
 
     def __init__(self, metric: Metric, patience: int) -> None:
@@ -27,7 +27,7 @@ class Stopper:
         self.history: list[Mark] = []
 
     def add(self, update: int, scores: Mapping[str, float]) -> bool:
-        """Note a validation; whether it is the best so far."""
+        """Add a validation; returns whether it is the best so far."""
         mark = Mark(update, scores[self.metric], scores["loss"])
         better = not self.history or self._value(mark) > max(map(self._value, self.history))
         self.history.append(mark)
@@ -40,7 +40,7 @@ class Stopper:
 
     @property
     def is_over(self) -> bool:
-        """Whether neither score nor loss has become better for too long."""
+        """Whether neither score nor loss has improved in the last `patience` validations."""
         if self.best is None or self.patience == 0:
             return False
         lowest = min(self.history, key=lambda mark: mark.loss if mark.loss == mark.loss else float("inf"))
@@ -57,6 +57,6 @@ class Stopper:
         return self._value(ours) > self._value(theirs)
 
     def _value(self, mark: Mark) -> tuple[float, float]:
-        """Higher is better; what is not a number is worst."""
+        """Higher is better; NaN is worst."""
         value = -mark.score if self.metric == "loss" else mark.score
         return (value if value == value else float("-inf"), -mark.loss if mark.loss == mark.loss else float("-inf"))

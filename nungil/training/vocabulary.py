@@ -1,9 +1,9 @@
-"""The loss over a whole vocabulary, in pieces: the scores of all tokens for all words are never in memory together.
+"""The loss over a whole vocabulary, in pieces: the scores of all words are never in memory together.
 
 Written out it is cross_entropy(features @ weight.T + bias), which holds the scores, their log-softmax and the gradient
 of both, 130 MB each for 4,000 words and 8,000 tokens. Here a few hundred words at a time are multiplied, and a few of
-those at a time go all the way to their gradient while their scores are still in the cache of a core. What multiplies a
-loss is one number, so it can wait.
+those at a time taken as far as their gradient while their scores are still in the cache of a core. `backward` only has
+to multiply by the upstream scalar.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ from nungil.model.products import in_full, product_type
 from nungil.model.quick.product import Product
 
 # Sizes   N words   F width of a feature   V vocabulary   n words of a piece
-PIECE = 2**23  # scores that are multiplied together
-BLOCK = 2**18  # scores that a core turns into their gradient at a time: they stay in its cache meanwhile
+PIECE = 2**23  # scores computed by one product
+BLOCK = 2**18  # scores per thread that are turned into gradients at a time, small enough for the cache of a core
 
 
 class Summed(NamedTuple):
-    """Cross-entropy with and without smoothing, summed over the words, and how many were guessed right."""
+    """The loss and the plain cross-entropy, summed over the words, and how many words were predicted right."""
 
     total: Float[Tensor, ""]
     plain: Float[Tensor, ""]
@@ -40,8 +40,8 @@ def vocabulary_loss(
 ) -> Summed:
     """−Σ q log softmax(W f + b), with q = 1 − ε on the right token and ε spread over all.
 
-    With `agreement` α, words stand in twos, each two of them the same word read twice; α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁)) is
-    added for each two. Liang et al. (2021), R-Drop, equations 2 and 3.
+    With `agreement` α, rows come in pairs, two readings of the same word; α · ½ (KL(p₁‖p₂) + KL(p₂‖p₁)) is added for
+    each pair. Liang et al. (2021), R-Drop, equations 2 and 3.
     """
     asked = (features, weight, bias, right, smoothing, agreement)
     return Summed(*_VocabularyLoss.apply(*asked))  # type: ignore[no-untyped-call]
@@ -53,7 +53,7 @@ class _VocabularyLoss(torch.autograd.Function):
         right, smoothing, agreement = given
         learns = any(ctx.needs_input_grad[:3])
         asked = _Asked(right, smoothing, agreement, product_type(weight.dtype), learns)
-        with in_full():  # only products are short, and they are asked for
+        with in_full():  # `kind` alone decides which products are in bfloat16
             summed, grads = _through_pieces(features, weight, bias, asked)
         ctx.save_for_backward(*grads)
         ctx.mark_non_differentiable(summed.plain, summed.right)
@@ -74,7 +74,7 @@ class _Asked(NamedTuple):
 
 
 def _through_pieces(features: Tensor, weight: Tensor, bias: Tensor, asked: _Asked) -> tuple[Summed, list[Tensor]]:
-    """The loss and, for who learns, its gradients by features, weight and bias; piece by piece."""
+    """The loss and, if asked for, its gradients by features, weight and bias; piece by piece."""
     right, smoothing, agreement, kind, learns = asked
     score, short_features = Product(weight, bias, kind), features.to(kind)
     give_back = Product(weight.t(), None, kind) if learns else score
@@ -95,32 +95,32 @@ def _through_pieces(features: Tensor, weight: Tensor, bias: Tensor, asked: _Aske
     log_mass, wanted, top = found
     total = log_mass.sum() - (1 - smoothing) * wanted.sum() + agreement * apart
     if smoothing:
-        total -= smoothing * (features @ weight.mean(dim=0) + bias.mean()).sum()  # the mean of a word's scores
+        total -= smoothing * (features @ weight.mean(dim=0) + bias.mean()).sum()  # each word's mean score
         if learns:
             _subtract_even_share(grads, features, weight, smoothing / len(weight))
     return Summed(total, (log_mass - wanted).sum(), (wanted == top).sum()), grads
 
 
 class _Seen(NamedTuple):
-    """Some words: their scores, which may be written over, and places for what is found out about each."""
+    """A block of words: their scores, which are overwritten, a buffer, and where the results for each word go."""
 
     scores: Float[Tensor, "n V"]
     room: Float[Tensor, "n V"]
     right: Int[Tensor, " n"]
-    log_mass: Float[Tensor, " n"]  # log Σ exp of the scores
+    log_mass: Float[Tensor, " n"]  # log Σ exp(score)
     wanted: Float[Tensor, " n"]  # the score of the right token
     top: Float[Tensor, " n"]  # the highest score
 
 
 def _to_gradient(seen: _Seen, asked: _Asked, bias_grad: Float[Tensor, " V"] | None) -> Tensor | float:
-    """Turn scores into the gradient by them, and add it to the bias's; returns how far two readings differ."""
+    """Overwrite scores with their gradient, and add it to the bias's. Returns how far two readings disagree."""
     in_place = seen.scores.dtype == seen.room.dtype and not asked.agreement
     shares_nV = seen.scores if in_place else seen.room[: len(seen.scores)].copy_(seen.scores)
     right_n1 = seen.right[:, None]
     seen.wanted.copy_(shares_nV.gather(1, right_n1)[:, 0])
     torch.amax(shares_nV, dim=-1, out=seen.top)
-    torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: a type to convert to would be new memory
-    torch.sub(seen.top, shares_nV.amax(dim=-1).log_(), out=seen.log_mass)  # the share of the top one is exp(top) of it
+    torch.softmax(shares_nV, dim=-1, out=shares_nV)  # in place: passing a dtype would allocate
+    torch.sub(seen.top, shares_nV.amax(dim=-1).log_(), out=seen.log_mass)  # the top share is exp(top) / Σ exp
     apart: Tensor | float = 0.0
     if asked.agreement:
         apart = _disagreement(seen.scores, shares_nV, seen.log_mass, asked.agreement if asked.learns else 0.0)
@@ -133,7 +133,7 @@ def _to_gradient(seen: _Seen, asked: _Asked, bias_grad: Float[Tensor, " V"] | No
 
 
 def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight: float) -> Tensor:
-    """½ (KL(p‖q) + KL(q‖p)) of each two words, summed; `weight` times its gradient is added to the shares p and q.
+    """½ (KL(p‖q) + KL(q‖p)) of each pair of rows, summed; adds `weight` times its gradient to the shares p and q.
 
     With d = log p − log q it is ½ Σ (p − q) d, and its gradient by the scores of p ½ (p (1 + d − KL(p‖q)) − q).
     """
@@ -152,7 +152,7 @@ def _disagreement(scores_nV: Tensor, shares_nV: Tensor, log_mass: Tensor, weight
 
 
 def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
-    """Add a product to a sum, which is of full precision whatever the product is of."""
+    """Add a product, in bfloat16 perhaps, to a sum in full precision."""
     if left.dtype == total.dtype:
         total.addmm_(left, right)
     else:
@@ -160,18 +160,18 @@ def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
 
 
 def _subtract_even_share(grads: list[Tensor], features: Tensor, weight: Tensor, share: float) -> None:
-    """The part of the gradient that smoothing spreads over all tokens alike: of rank one, no pass over the scores."""
+    """The gradient of the smoothing term that is the same for all tokens: of rank one, without the scores."""
     grads[0] -= share * weight.sum(dim=0)
     grads[1] -= share * features.sum(dim=0)
     grads[2] -= share * len(features)
 
 
 def _cut(words: int, step: int) -> Iterator[slice]:
-    """Places of so many words at a time."""
+    """Consecutive slices of `step` words."""
     for first in range(0, words, step):
         yield slice(first, min(first + step, words))
 
 
 def _step(scores: int, weight: Tensor) -> int:
-    """How many words have so many scores; an even number, since they may stand in twos."""
+    """How many words make about so many scores; an even number, because the readings of a word are adjacent."""
     return max(2, scores // len(weight) // 2 * 2)

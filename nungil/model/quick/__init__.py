@@ -1,1 +1,1 @@
-"""The same models for searching only: as fast as they can be, and with nothing to see. Each equals its reference."""
+"""Translators rebuilt for fast search, without eyes. Each computes what its reference model computes."""

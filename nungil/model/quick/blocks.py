@@ -1,4 +1,4 @@
-"""The blocks of a Transformer for searching: fewer and larger products, and no look to be seen."""
+"""The blocks of a Transformer for searching: fewer, larger products, and no eye."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -10,29 +10,29 @@ from nungil.model.blocks import DecoderBlock, EncoderBlock, FeedForward, Residua
 from nungil.model.past import Past
 from nungil.model.quick.product import Product
 
-# Sizes   B sentences   H heads   T steps, or beginnings of a beam   S steps to look at   M width   D of a head
+# Sizes   B sentences   H heads   T steps, or hypotheses of a beam   S steps to look at   M width   D of a head
 # N rows, B × T   R real ones   mask: 0 where a step may be seen, −∞ where not
 
 
 class Places:
-    """Where the real tokens of a batch stand. Padding is there only while sentences are looked at, in no product."""
+    """Where the real tokens of a batch stand. Only attention needs padding; all other products run without it."""
 
     def __init__(self, keep: Bool[Tensor, "B S"]) -> None:
         self.sentences, self.full = len(keep), bool(keep.all())
         self.real = keep.flatten().nonzero()[:, 0]
-        self.nearest = (keep.flatten().cumsum(0) - 1).clamp_(min=0)  # the real one at each place, or one before it
+        self.nearest = (keep.flatten().cumsum(0) - 1).clamp_(min=0)  # each place's real token, or the last before it
 
     def gather(self, rows: Float[Tensor, "N X"]) -> Float[Tensor, "R X"]:
-        """Those of real tokens."""
+        """The rows of real tokens only."""
         return rows if self.full else rows.index_select(0, self.real)
 
     def spread(self, rows: Float[Tensor, "R X"]) -> Float[Tensor, "N X"]:
-        """Rows of real tokens at their places. Between them stands some other row, which nobody looks at."""
+        """Rows of real tokens back at their places. Padding gets a copy of some real row, which attention masks."""
         return rows if self.full else rows.index_select(0, self.nearest)
 
 
 class QuickAttention:
-    """Multi-head attention to what is given as heads. The queries' weights have 1/√D in them."""
+    """Multi-head attention over given heads. The factor 1/√D is folded into the query's weights."""
 
     def __init__(self, attention: MultiHeadAttention, kind: torch.dtype | None) -> None:
         self.heads = attention.num_heads
@@ -47,7 +47,7 @@ class QuickAttention:
     def read(
         self, query: Float[Tensor, "N M"], heads: Heads, mask: Float[Tensor, "B 1 #T S"] | None
     ) -> Float[Tensor, "N M"]:
-        """What is read, before the last projection."""
+        """The context, before the output projection."""
         B, H, S, D = heads.keys.shape
         query_LTD = self.split(query, B).reshape(B * H, -1, D)
         turned_LDS = heads.keys.reshape(B * H, S, D).transpose(1, 2)
@@ -60,17 +60,17 @@ class QuickAttention:
 
 
 class QuickResidual:
-    """A norm before a part or after it. The part adds what it is given itself."""
+    """The norm before a part or after it. The part itself adds the residual."""
 
     def __init__(self, around: Residual) -> None:
         self.before, self.norm = around.before, around.norm
 
     def begin(self, states: Float[Tensor, "N M"]) -> Float[Tensor, "N M"]:
-        """What the part reads."""
+        """The input of the part."""
         return _normed(self.norm, states) if self.before else states
 
     def end(self, added: Float[Tensor, "N M"]) -> Float[Tensor, "N M"]:
-        """What the next part begins with."""
+        """The states after the part, residual included."""
         return added if self.before else _normed(self.norm, added)
 
 
@@ -82,7 +82,7 @@ class QuickFeedForward:
         self.around = QuickResidual(around)
 
     def __call__(self, states: Float[Tensor, "N M"]) -> Float[Tensor, "N M"]:
-        """Every row alike."""
+        """Applied to each row."""
         return self.around.end(self.outer.plus(self.inner(self.around.begin(states), relu=True), states))
 
 

@@ -1,4 +1,4 @@
-"""From a translator to the same one for searching."""
+"""Builds the quick counterpart of a translator, and keeps it until the weights change."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -18,7 +18,7 @@ KINDS = {"fp32": None, "bf16": torch.bfloat16, "int8": torch.int8}
 
 @torch.inference_mode()
 def quick(model: object, precision: SearchPrecision = "fp32", tokens: int = 0) -> Quick | None:
-    """Made of the weights as they are now, for about so many tokens; None where there is no quicker way."""
+    """The quick counterpart of the model as it is now, to decode about `tokens` tokens; None if there is none."""
     if isinstance(model, TransformerTranslator) and not model.training:
         return QuickTransformer(model, KINDS[precision])
     if isinstance(model, RecurrentTranslator) and not model.training and QuickRecurrent.suits(model):
@@ -29,37 +29,37 @@ def quick(model: object, precision: SearchPrecision = "fp32", tokens: int = 0) -
 class _Kept(NamedTuple):
     made: Quick | None
     asked: Hashable
-    lookup: bool  # whether it has a table of the whole vocabulary, which serves few tokens too
+    lookup: bool  # whether it has a table of the whole vocabulary; such a model also serves fewer tokens
 
 
 class Ready:
-    """A translator made ready, and kept so until its weights have changed or it is wanted otherwise."""
+    """Caches the quick counterpart of a translator until its weights, mode or wanted precision change."""
 
     def __init__(self, model: object) -> None:
         self.model = model
         self._kept: _Kept | None = None
 
     def made_for(self, precision: SearchPrecision, tokens: int) -> Quick | None:
-        """The quick model for about so many tokens, or for more of them; or None."""
+        """The quick model, fit to decode about `tokens` tokens; None if there is none."""
         if not isinstance(self.model, nn.Module):
             return None
         lookup = isinstance(self.model, RecurrentTranslator) and QuickRecurrent.looks_up(self.model, tokens)
         asked = precision, self.model.training, _weights_as_they_are(self.model)
         kept = self._kept
         if kept is None or kept.asked != asked or (lookup and not kept.lookup):
-            kept = self._kept = None  # before there are two of them
+            kept = self._kept = None  # free the old one before the new one is built
             kept = self._kept = _Kept(quick(self.model, precision, tokens), asked, lookup)
         return kept.made
 
     def __reduce__(self) -> tuple[type["Ready"], tuple[object]]:
-        """A copy makes its own: what lies as oneDNN reads it cannot be copied."""
+        """A copy builds its own: weights in oneDNN's layout cannot be copied."""
         return Ready, (self.model,)
 
 
 def _weights_as_they_are(model: nn.Module) -> Hashable:
-    """Other numbers after a change of weights. torch counts changes, but not those of fused optimizers: hence sums.
+    """A key that changes with the weights. torch's version counter misses fused optimizers, hence the sums as well.
 
-    They are taken row by row: one sum over all of a matrix is rounded otherwise by another number of threads.
+    The sums are taken row by row: the sum of a whole matrix is rounded differently with another number of threads.
     """
     with torch.inference_mode():
         return tuple((weight.data_ptr(), _changes(weight), _sum(weight.detach())) for weight in model.parameters())

@@ -1,4 +1,4 @@
-"""Recurrent layers for searching: one product a step, and tokens whose part of it is looked up."""
+"""Recurrent layers for searching: one product per step, and the share of each token looked up in a table."""
 
 import torch
 from jaxtyping import Float, Int
@@ -9,12 +9,12 @@ from nungil.model.cells import Cell, CellState, Layers
 from nungil.model.quick.product import Product
 
 # Sizes   N rows   V vocabulary   E width of an embedding   I of what else enters   W of a state   G of all gates
-FEWER = 3  # times that each token of the vocabulary must come for that to pay
-TABLE = 2**25  # numbers that may be computed beforehand: 128 MB
+FEWER = 3  # a table pays when more than this many tokens are decoded for each one of the vocabulary
+TABLE = 2**25  # numbers that the table may have: 128 MB
 
 
 class QuickLayers:
-    """Layers, one above the other, of which the lowest reads a token and perhaps more."""
+    """Stacked layers; the lowest reads a token and, where the decoder feeds it one, a context or feature."""
 
     def __init__(self, layers: Layers, embedding: Float[Tensor, "V E"], kind: torch.dtype | None, lookup: bool) -> None:
         parts = _parts(layers)
@@ -41,9 +41,9 @@ class QuickLayers:
 
 
 class Words:
-    """What each token brings into the gates of the lowest layer, bias included: W e + b.
+    """What each token contributes to the gates of the lowest layer: W e + b.
 
-    Where many times more tokens will be read than the vocabulary has, all are multiplied once and then looked up.
+    With `lookup` this is computed once for the whole vocabulary.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class Words:
         self.table = self.product(self.embedding) if lookup else None
 
     def __call__(self, ids: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
-        """Rows of one's own, which may be changed."""
+        """New rows, which the caller may overwrite."""
         if self.table is not None:
             return self.table.index_select(0, ids)
         return self.product(self.embedding.index_select(0, ids))
 
 
 class QuickLayer:
-    """One layer. What enters beside a token, and its own state, are one product; a GRU needs its own state apart."""
+    """One layer. The inputs other than a token and the own state share one product; a GRU needs its state apart."""
 
     def __init__(self, cell: Cell, layer: nn.RNNBase, kind: torch.dtype | None, words: int) -> None:
         self.cell: Cell = cell
@@ -82,7 +82,7 @@ class QuickLayer:
         hidden: Float[Tensor, "N W"],
         memory: Float[Tensor, "N W"] | None,
     ) -> tuple[Float[Tensor, "N W"], Float[Tensor, "N W"] | None]:
-        """From what is known of the gates, what else enters and the state before: the state after."""
+        """The new state, from a token's share of the gates (`known`), further inputs (`more`) and the state before."""
         if self.cell == "gru":
             return self._gru(known, more, hidden), None
         given = hidden if more is None else torch.cat([more, hidden], dim=1)
@@ -100,7 +100,7 @@ class QuickLayer:
         given = self.enters(more) if self.enters is not None and more is not None else None
         gates = given if known is None else known if given is None else known.add_(given)
         if gates is None:
-            raise ValueError("a layer reads a token or what is below it")
+            raise ValueError("a layer needs a token or the output of the layer below")
         own, W = self.back(hidden), hidden.shape[1]
         reset, stays = (gates[:, : 2 * W] + own[:, : 2 * W]).sigmoid_().chunk(2, dim=1)
         new = tanh_(torch.addcmul(gates[:, 2 * W :], reset, own[:, 2 * W :]))
@@ -108,7 +108,7 @@ class QuickLayer:
 
 
 def worth_a_table(layers: Layers, embedding: Float[Tensor, "V E"], tokens: int) -> bool:
-    """Whether so many tokens will be read that all there are may as well be multiplied once, and fit into memory."""
+    """Whether decoding this many tokens justifies a table of the whole vocabulary, and the table is small enough."""
     gates = len(_part(_parts(layers)[0], "bias_ih"))
     return FEWER * len(embedding) < tokens and len(embedding) * gates <= TABLE
 

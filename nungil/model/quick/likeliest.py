@@ -1,12 +1,12 @@
 """Likeliest: the token of the highest score, without the score of every token.
 
-With whole numbers of eight bits in place of a feature x and of a token's weights w, written x̂ and ŵ, a product takes a
-quarter of the time, and how far it is from the exact one has a bound (Cauchy and Schwarz):
+Let x̂ and ŵ be a feature x and a token's weights w, rounded to eight-bit integers. Products of these take a quarter of
+the time, and by Cauchy and Schwarz they are not far from the exact ones:
 
     |w·x − ŵ·x̂| = |ŵ·(x − x̂) + (w − ŵ)·x| ≤ |ŵ| |x − x̂| + |w − ŵ| |x|
 
-So only tokens that come within twice the bound of the highest can be the one. There are one or two of them as a rule;
-those are multiplied in single precision.
+So only a token whose rough score is within twice the bound of the highest can be the best. There are usually one or
+two of them; these are scored again in single precision.
 """
 
 from collections.abc import Callable
@@ -18,30 +18,30 @@ from torch.nn.functional import pad
 
 from nungil.model.quick.product import Whole, WholeProduct, has_wide_sums, lays_out
 
-# Sizes   N rows   F of a feature   V vocabulary, in whole blocks   P blocks in question   C tokens in question
+# Sizes   N rows   F of a feature   V vocabulary, in whole blocks   P candidate blocks   C candidate tokens
 Hide = Callable[[Float[Tensor, "N V"]], Float[Tensor, "N V"]]  # sets what may not come next to −∞, in place
 Exact = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N V"]]  # the product by the vocabulary
 BLOCK = 32  # tokens whose highest score is taken first
-FEWEST = 1_024  # tokens of a vocabulary that is worth it
-MANY = 64  # tokens in question for each row: with more, everything is multiplied in single precision
-PATIENCE = 3  # steps one after the other with too many in question; then it is not tried any more
-ROUNDED = 1e-5  # of |w| |x| and of the bias, for what single precision rounds: more than it does in a thousand sums
+FEWEST = 1_024  # tokens; a smaller vocabulary is not worth it
+MANY = 64  # candidates per row; with more, all tokens are scored in single precision
+PATIENCE = 3  # steps in a row with too many candidates, after which it is not tried again
+ROUNDED = 1e-5  # slack for rounding in single precision, relative to |w| |x| and the bias: enough for 1,000 terms
 
 
 class Likeliest:
-    """The token of each row that `exact` scores highest: the first of equals."""
+    """The token of each row that `exact` scores highest; of equal ones the first."""
 
     def __init__(self, layer: nn.Linear, exact: Exact) -> None:
         self.exact = exact
         self.weight = layer.weight.detach()
         self.bias = self.weight.new_zeros(len(self.weight)) if layer.bias is None else layer.bias.detach()
-        beyond = -len(self.weight) % BLOCK  # tokens that there are not, so that all blocks are full
+        beyond = -len(self.weight) % BLOCK  # padding, so that all blocks are full
         self.product = WholeProduct(pad(self.weight, (0, 0, 0, beyond)), pad(self.bias, (0, beyond), value=-torch.inf))
         near = Whole.of(self.weight).rows
         self.largest_norm = float(near.norm(dim=1).max())
         self.largest_error = float((self.weight - near).norm(dim=1).max()) + ROUNDED * self.largest_norm
         self.rounded = ROUNDED * float(self.bias.nan_to_num(0.0, 0.0, 0.0).abs().max())
-        self._in_vain = 0  # steps one after the other
+        self._in_vain = 0  # failed steps in a row
 
     @staticmethod
     def suits(layer: nn.Linear) -> bool:
@@ -49,21 +49,21 @@ class Likeliest:
         return layer.out_features >= FEWEST and lays_out(layer.weight, torch.int8) and has_wide_sums()
 
     def __call__(self, features: Float[Tensor, "N F"], hide: Hide) -> Int[Tensor, " N"]:
-        """Of those tokens that are not hidden."""
+        """The best of the tokens that `hide` leaves."""
         found = self._found(features, hide) if self._in_vain < PATIENCE else None
         self._in_vain = 0 if found is not None else self._in_vain + 1
         return hide(self.exact(features)).argmax(dim=1) if found is None else found
 
     def roughly(self, features: Float[Tensor, "N F"]) -> tuple[Float[Tensor, "N V"], Float[Tensor, "N 1"]]:
-        """Scores by whole numbers, −∞ for tokens that there are not, and how far those of a row may be off at most."""
+        """Integer scores (−∞ for padding), and how far those of a row are off at most."""
         whole = Whole.of(features)
-        counted = features / whole.measure  # up to 127, so that no square is lost, however small the features
+        counted = features / whole.measure  # scaled up to 127, so that no square underflows
         bound_N1 = self.largest_norm * (counted - whole.numbers).norm(dim=1, keepdim=True)
         bound_N1 += self.largest_error * counted.norm(dim=1, keepdim=True)
         return self.product.of(whole), bound_N1 * whole.measure + self.rounded
 
     def _found(self, features: Float[Tensor, "N F"], hide: Hide) -> Int[Tensor, " N"] | None:
-        """By way of whole numbers; None where too many tokens are in question, or none is."""
+        """By integer products; None where there are too many candidates, or a row has none."""
         roughly_NV, bound_N1 = self.roughly(features)
         N, blocks = len(features), hide(roughly_NV).view(len(features), -1, BLOCK)
         highest = blocks.amax(dim=2)
@@ -80,7 +80,7 @@ class Likeliest:
     def _best(
         self, features: Float[Tensor, "N F"], rows: Int[Tensor, " C"], tokens: Int[Tensor, " C"]
     ) -> Int[Tensor, " N"] | None:
-        """Of some tokens of each row, in single precision; None where a row has none."""
+        """The best of the candidates, in single precision; None where a row has none."""
         N, none = len(features), len(self.weight)
         if len(rows) > N:
             scores = (self.weight[tokens] * features[rows]).sum(dim=1) + self.bias[tokens]

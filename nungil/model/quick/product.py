@@ -1,4 +1,4 @@
-"""Product: a linear layer whose weights are made ready once for many products: of a search, or of a loss in pieces."""
+"""Product: a linear layer whose weights are laid out once for many products, as a search or a loss needs."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,18 +10,18 @@ from torch import Tensor, nn
 
 # Sizes   N rows   I width of an input   O width of an output
 Multiply = Callable[[Float[Tensor, "N I"], bool], Float[Tensor, "N O"]]
-LARGEST = 127  # of a whole number of eight bits, either way
-LESS = 63  # of a weight, where two products are added up in sixteen bits, as they are without VNNI
-ZERO = 128  # what stands for nothing where inputs are counted from 0 to 255
-OF_RESULTS: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, in full, and no more
-LEAST = 1e-30  # a row of nothing has no largest number to be measured by
+LARGEST = 127  # largest magnitude of an eight-bit integer here
+LESS = 63  # the same of a weight, where (without VNNI) two products are summed in sixteen bits
+ZERO = 128  # the zero point of inputs stored as 0 to 255
+OF_RESULTS: tuple[Any, ...] = (None, 1.0, 0, torch.float32, "none", [], "")  # no bias, float32, no activation
+LEAST = 1e-30  # smallest scale, for a row of zeros
 
 
 class Product:
-    """W x + b, of any rows. W may be that of several layers, below each other, whose results stand side by side.
+    """W x + b, of any rows. W may be that of several layers; their results then stand side by side.
 
-    Where oneDNN is there, it lays the weights out as its products read them: otherwise each product does that again.
-    With `kind` bfloat16 products are shortened to it, with int8 they are of whole numbers; what they give is not.
+    oneDNN, where there is one, lays the weights out once; torch would do so again for each product. With `kind`
+    bfloat16 or int8 the factors are converted to it; results have the type of the inputs.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Product:
 
     @classmethod
     def of(cls, *layers: nn.Linear, kind: torch.dtype | None = None) -> "Product":
-        """One product in place of several of the same inputs."""
+        """One product in place of several layers with the same inputs."""
         if len(layers) == 1:
             return cls(layers[0].weight, layers[0].bias, kind)
         biases = [layer.bias.detach() for layer in layers if layer.bias is not None]
@@ -43,12 +43,12 @@ class Product:
         return self.multiply(inputs, relu)
 
     def plus(self, inputs: Float[Tensor, "N I"], others: Float[Tensor, "N O"]) -> Float[Tensor, "N O"]:
-        """W x + b of every row, and another row added to it."""
+        """W x + b of every row, plus the row of `others`."""
         return self(inputs).add_(others)
 
 
 def _made_ready(weight: Tensor, bias: Tensor | None, kind: torch.dtype | None) -> Multiply:
-    """The quickest way to multiply by these weights in this type. Without oneDNN there are no whole numbers."""
+    """The fastest way to multiply by these weights in this type. Without oneDNN int8 falls back to full precision."""
     kind = kind if kind is not None and weight.dtype == torch.float32 else weight.dtype
     known = lays_out(weight, kind)
     if kind == torch.int8:
@@ -57,7 +57,7 @@ def _made_ready(weight: Tensor, bias: Tensor | None, kind: torch.dtype | None) -
 
 
 def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
-    """Whether oneDNN can be asked for products of these weights in this type; not every processor has bfloat16."""
+    """Whether oneDNN can multiply by these weights in this type; not every processor has bfloat16."""
     if weight.device.type != "cpu" or weight.dtype != torch.float32:
         return False
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
@@ -69,7 +69,7 @@ def lays_out(weight: Tensor, kind: torch.dtype) -> bool:
 
 @cache
 def has_wide_sums() -> bool:
-    """Whether oneDNN adds up products of whole numbers in 32 bits (VNNI). It may be told not to, so that is tried."""
+    """Whether oneDNN sums integer products in 32 bits (VNNI). Its settings may forbid that, so it is tried out."""
     count, most = 64, torch.full((1, 64), 255, dtype=torch.uint8)
     weight = torch.ops.onednn.qlinear_prepack(torch.full((1, count), LARGEST, dtype=torch.int8), None)
     nothing = torch.zeros(1, dtype=torch.int8)
@@ -89,7 +89,7 @@ class _AsItIs:
 
 
 class _LaidOut(_AsItIs):
-    """oneDNN's, of weights that lie as it reads them."""
+    """oneDNN's product, of weights in its own layout."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None, kind: torch.dtype) -> None:
         super().__init__(weight, bias, kind)
@@ -103,25 +103,25 @@ class _LaidOut(_AsItIs):
 
 
 class Whole(NamedTuple):
-    """Rows as whole numbers of eight bits. Each is measured by its own largest number."""
+    """Rows as eight-bit integers, each with a scale of its own."""
 
     numbers: Int8[Tensor, "N I"]
-    measure: Float[Tensor, "N 1"]  # what one of them stands for
+    measure: Float[Tensor, "N 1"]  # the scale: what 1 stands for
 
     @classmethod
     def of(cls, rows: Float[Tensor, "N I"], largest: int = LARGEST) -> "Whole":
-        """As near to the rows as whole numbers are."""
+        """The rows, rounded."""
         measure = rows.abs().amax(dim=1, keepdim=True).clamp_(min=LEAST) / largest
         return cls((rows / measure).round_().to(torch.int8), measure)
 
     @property
     def rows(self) -> Float[Tensor, "N I"]:
-        """What they stand for."""
+        """The rounded rows as floats."""
         return self.numbers * self.measure
 
 
 class WholeProduct:
-    """oneDNN's, of whole numbers of eight bits."""
+    """oneDNN's product of eight-bit integers."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         whole = Whole.of(weight, LARGEST if has_wide_sums() else LESS)
@@ -135,8 +135,8 @@ class WholeProduct:
         return made_NO.relu_() if relu else made_NO
 
     def of(self, inputs: Whole) -> Float[Tensor, "N O"]:
-        """W x + b of every row. The numbers of the inputs are used up."""
-        counted_NI = inputs.numbers.view(torch.uint8).bitwise_xor_(ZERO)  # the highest bit turned over is 128 added
+        """W x + b of every row. Overwrites the numbers of the inputs."""
+        counted_NI = inputs.numbers.view(torch.uint8).bitwise_xor_(ZERO)  # flipping the highest bit adds 128
         of_inputs, of_weights = (counted_NI, 1.0, ZERO), (self.weight, self.measure_O, self.zeros_O)
         made_NO: Tensor = torch.ops.onednn.qlinear_pointwise(*of_inputs, *of_weights, *OF_RESULTS)
         return torch.addcmul(self.bias, made_NO, inputs.measure, out=made_NO)

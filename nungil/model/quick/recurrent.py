@@ -1,6 +1,5 @@
-"""QuickRecurrent: the recurrent translator for searching. It equals its reference."""
+"""QuickRecurrent: the recurrent translator for searching."""
 
-from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -13,16 +12,16 @@ from nungil.model.cells import CellState
 from nungil.model.decoders import BahdanauDecoder, DecoderState, LuongDecoder, PlainDecoder, Readout
 from nungil.model.products import computing_in
 from nungil.model.quick.cells import QuickLayers, worth_a_table
-from nungil.model.quick.likeliest import Hide, Likeliest
 from nungil.model.quick.product import Product, lays_out
+from nungil.model.quick.stepping import Stepping
 from nungil.model.recurrent import RecurrentTranslator
 from nungil.model.results import Stepped
 
-# Sizes   A sentences   K beginnings of each   N rows, A × K   S source steps   W width of a state   F of a feature
+# Sizes   A sentences   K hypotheses of each   N rows, A × K   S source steps   W width of a state   F of a feature
 
 
 class QuickState(NamedTuple):
-    """What the decoder remembers of each beginning, and of each sentence: beginnings of one ask the same memory."""
+    """What the decoder remembers: cells of each hypothesis, memory of each sentence, which its hypotheses share."""
 
     cells: CellState
     memory: Memory | None
@@ -30,7 +29,7 @@ class QuickState(NamedTuple):
     position: int = 0
 
     def select(self, rows: Int[Tensor, " M"]) -> "QuickState":
-        """The state of some sentences of the batch, in the order given; there is one beginning of each."""
+        """The state of some sentences of the batch, in the order given, with one hypothesis each."""
         return self.regroup(rows, rows)
 
     def spread(self, beam: int) -> "QuickState":
@@ -38,28 +37,27 @@ class QuickState(NamedTuple):
         return self.regroup(torch.arange(self.cells.hidden.shape[1]).repeat_interleave(beam))
 
     def regroup(self, rows: Int[Tensor, " M"], sentences: Int[Tensor, " A"] | None = None) -> "QuickState":
-        """The state of some rows, and of the sentences that they are of."""
+        """The state of some rows, and of the sentences they belong to."""
         memory = self.memory if self.memory is None or sentences is None else self.memory.select(sentences)
         fed = None if self.fed is None else self.fed[rows]
         return self._replace(cells=self.cells.select(rows), memory=memory, fed=fed)
 
 
-class QuickRecurrent:
-    """Made of the weights as they are, where that `suits`. With `lookup`, all tokens are multiplied beforehand."""
+class QuickRecurrent(Stepping[QuickState]):
+    """Built from the weights as they are now, if the model `suits`. `lookup`: see `Words`."""
 
     def __init__(self, model: RecurrentTranslator, kind: torch.dtype | None = None, lookup: bool = False) -> None:
+        super().__init__(model.output, kind)
         self.model, self.decoder = model, model.decoder
         self.short = kind is not None and lays_out(model.output.weight, torch.bfloat16)
         self.layers = QuickLayers(model.decoder.layers, model.target_embedding.every(), kind, lookup)
         readout = getattr(model.decoder, "readout", None)
         combine = readout.combine if isinstance(readout, Readout) else None
         self.combine = None if combine is None else Product.of(combine, kind=kind)
-        self.output = Product.of(model.output, kind=kind)
-        self.picks = kind is None and Likeliest.suits(model.output)
 
     @staticmethod
     def suits(model: RecurrentTranslator) -> bool:
-        """Whether its attention looks the same wherever a step stands, and whatever was read before."""
+        """Whether its attention depends neither on the position of a step nor on what was read before."""
         attention = getattr(model.decoder, "attention", None)
         if not isinstance(attention, Attention):
             return True
@@ -67,34 +65,17 @@ class QuickRecurrent:
 
     @staticmethod
     def looks_up(model: RecurrentTranslator, tokens: int) -> bool:
-        """Whether so many tokens are worth multiplying the whole vocabulary beforehand."""
+        """Whether decoding this many tokens justifies a table of the whole vocabulary."""
         return worth_a_table(model.decoder.layers, model.target_embedding.table.weight, tokens)
 
     def start(self, source: Int[Tensor, "A S"], keep: Bool[Tensor, "A S"], eye: Eye | None = None) -> QuickState:
-        """Read the source, as the reference does; what was read is in full, however short the products were."""
+        """Read the source, as the reference does. The encoder may run in bfloat16; the states it leaves are float32."""
         with computing_in("bf16" if self.short and eye is None else "fp32"):
             encoded = self.model.encoder(self.model.source_embedding(source), keep, eye)
         state = self.model.begin(encoded)
         return QuickState(state.cells, state.memory, state.fed)
 
-    def step(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye | None = None) -> Stepped[QuickState]:
-        """The token after the last one."""
-        if eye is not None:
-            return self._watched(last, state, eye)
-        feature, following = self._advance(last, state)
-        return Stepped(self.output(feature), following)
-
-    def pick(self, last: Int[Tensor, " N"], state: QuickState, hide: Hide) -> tuple[Int[Tensor, " N"], QuickState]:
-        """The most probable token after the last one, of those that are not hidden."""
-        feature, following = self._advance(last, state)
-        return self._likeliest(feature, hide), following
-
-    @cached_property
-    def _likeliest(self) -> Likeliest:
-        return Likeliest(self.model.output, self.output)
-
     def _advance(self, last: Int[Tensor, " N"], state: QuickState) -> tuple[Float[Tensor, "N F"], QuickState]:
-        """What the next token is told by, and the state after it."""
         if isinstance(self.decoder, PlainDecoder):
             top, cells = self.layers.step(last, None, state.cells)
             return top, state._replace(cells=cells, position=state.position + 1)
@@ -111,7 +92,7 @@ class QuickRecurrent:
         return feature, QuickState(cells, state.memory, fed, state.position + 1)
 
     def _look(self, query: Float[Tensor, "N W"], state: QuickState) -> Float[Tensor, "N C"]:
-        """What every beginning reads: those of one sentence are as many queries."""
+        """The context of every hypothesis; those of one sentence are queries to the same memory."""
         if not isinstance(self.decoder, LuongDecoder | BahdanauDecoder) or state.memory is None:
             raise TypeError("a plain decoder does not look")
         queries = query.view(len(state.memory.keys), -1, query.shape[1])
@@ -119,7 +100,7 @@ class QuickRecurrent:
         return context.flatten(0, 1)
 
     def _watched(self, last: Int[Tensor, " N"], state: QuickState, eye: Eye) -> Stepped[QuickState]:
-        """The same by the reference, to which each beginning is a sentence."""
+        """One step of the reference, to which each hypothesis is a sentence of its own."""
         memory = state.memory
         if memory is not None:
             sentences = torch.arange(len(memory.keys)).repeat_interleave(len(last) // len(memory.keys))

@@ -1,6 +1,5 @@
-"""QuickTransformer: the Transformer translator for searching. It has the states of its reference, and equals it."""
+"""QuickTransformer: the Transformer translator for searching. Its states are those of its reference."""
 
-from functools import cached_property
 from typing import TypeVar
 
 import torch
@@ -12,25 +11,23 @@ from nungil.attention.attend import Keep, hidden, refuse_empty_rows
 from nungil.model.blocks import DecoderBlock, EncoderBlock
 from nungil.model.embedding import Embedding, sinusoids
 from nungil.model.quick.blocks import Places, QuickDecoderBlock, QuickEncoderBlock
-from nungil.model.quick.likeliest import Hide, Likeliest
-from nungil.model.quick.product import Product
+from nungil.model.quick.stepping import Stepping
 from nungil.model.results import Stepped
 from nungil.model.transformer import TransformerState, TransformerTranslator
 
-# Sizes   B sentences   S source steps   K beginnings of a beam   N rows, B × K   P past steps   M width   V vocabulary
+# Sizes   B sentences   S source steps   K hypotheses of a beam   N rows, B × K   P past steps   M width   V vocabulary
 Block = TypeVar("Block", bound=nn.Module)
-PLACES = 512  # positions whose waves are kept; those beyond are computed when they come
+PLACES = 512  # positions whose sinusoids are kept; later ones are computed when needed
 
 
-class QuickTransformer:
-    """Made of the weights as they are. Whoever brings an eye is shown the reference."""
+class QuickTransformer(Stepping[TransformerState]):
+    """Built from the weights as they are now."""
 
     def __init__(self, model: TransformerTranslator, kind: torch.dtype | None = None) -> None:
+        super().__init__(model.output, kind)
         self.model = model
         self.readers = [QuickEncoderBlock(block, kind) for block in _blocks(model.encoder.blocks, EncoderBlock)]
         self.writers = [QuickDecoderBlock(block, kind) for block in _blocks(model.blocks, DecoderBlock)]
-        self.output = Product.of(model.output, kind=kind)
-        self.picks = kind is None and Likeliest.suits(model.output)
         self.waves = sinusoids(0, PLACES, model.settings.width, model.output.weight)
 
     def start(self, source: Int[Tensor, "B S"], keep: Bool[Tensor, "B S"], eye: Eye | None = None) -> TransformerState:
@@ -46,32 +43,11 @@ class QuickTransformer:
         states = self.model.encoder.norm(states)
         return TransformerState(tuple(block.prepare(states, places) for block in self.writers), keep)
 
-    def step(
-        self, last: Int[Tensor, " N"], state: TransformerState, eye: Eye | None = None
-    ) -> Stepped[TransformerState]:
-        """The token after the last one."""
-        if eye is not None:
-            return self.model.step(last, state, eye)
-        feature, following = self._advance(last, state)
-        return Stepped(self.output(feature), following)
-
-    def pick(
-        self, last: Int[Tensor, " N"], state: TransformerState, hide: Hide
-    ) -> tuple[Int[Tensor, " N"], TransformerState]:
-        """The most probable token after the last one, of those that are not hidden."""
-        feature, following = self._advance(last, state)
-        return self._likeliest(feature, hide), following
-
-    @cached_property
-    def _likeliest(self) -> Likeliest:
-        return Likeliest(self.model.output, self.output)
-
     def _advance(
         self, last: Int[Tensor, " N"], state: TransformerState
     ) -> tuple[Float[Tensor, "N M"], TransformerState]:
-        """What the next token is told by, and the state after it."""
         ids = last.view(len(state.keep), -1)
-        seen = None if state.seen is None else _with_own(state.seen, ids.shape[1])
+        seen = state.seen_next()
         states = self._placed(self.model.target_embedding, ids, state.position, 1).flatten(0, 1)
         source_mask, own_mask = _mask(state.keep, states), _mask(seen, states)
         past = []
@@ -83,8 +59,11 @@ class QuickTransformer:
         feature: Tensor = self.model.norm(states)
         return feature, following
 
+    def _watched(self, last: Int[Tensor, " N"], state: TransformerState, eye: Eye) -> Stepped[TransformerState]:
+        return self.model.step(last, state, eye)
+
     def _placed(self, embedding: Embedding, ids: Int[Tensor, "B S"], first: int, steps: int) -> Float[Tensor, "B S M"]:
-        """Tokens as vectors, with the waves of where they stand."""
+        """Embedded tokens with their positions."""
         vectors = embedding.table.weight.detach()[ids]
         if self.model.settings.positions != "sinusoidal":
             return vectors * embedding.scale
@@ -93,14 +72,8 @@ class QuickTransformer:
         return torch.add(waves, vectors, alpha=embedding.scale)
 
 
-def _with_own(seen: Bool[Tensor, "B K P"], beam: int) -> Bool[Tensor, "B K Q"]:
-    """Of what is written now, each beginning sees its own."""
-    own = torch.eye(beam, dtype=torch.bool, device=seen.device).expand(len(seen), -1, -1)
-    return torch.cat([seen, own], dim=2)
-
-
 def _mask(keep: Keep | None, like: Tensor) -> Float[Tensor, "B 1 #T S"] | None:
-    """0 where a step is kept and −∞ where it is hidden, for all heads; where nothing is hidden, nothing is added."""
+    """0 where a step is kept and −∞ where it is hidden, for all heads; None where nothing is hidden."""
     return None if keep is None or bool(keep.all()) else hidden(keep, like.new_empty(1, 1, 1, 1))
 
 

@@ -43,7 +43,7 @@ def parse_record(text: str, where: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise CorpusError(f"{where}: not JSON at column {error.colno}: {error.msg}") from None
     except RecursionError:
-        raise CorpusError(f"{where}: JSON nested too deeply to be meant") from None
+        raise CorpusError(f"{where}: JSON nested too deeply") from None
     except ValueError:  # a number of thousands of digits
         raise CorpusError(f"{where}: a number too long to be meant") from None
     if not isinstance(record, dict):

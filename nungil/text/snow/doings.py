@@ -5,7 +5,6 @@ from nungil.text.snow.actions import ADULTS, ANYONE, Action, act, body, goal
 KITCHEN = "kitchen home"
 SHOPPERS = ADULTS + " boy girl"
 SELLERS = "farmer man woman uncle aunt grandmother grandfather"
-BEASTS = "dog cat fox bear"
 BUILDERS = "carpenter uncle father man"
 
 EVERYDAY: tuple[Action, ...] = (

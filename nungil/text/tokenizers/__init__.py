@@ -1,4 +1,4 @@
-"""Tokenizers: subwords, words, characters; learned from a corpus, the same bytes every time."""
+"""Tokenizers: subwords, words, characters; trained on a corpus, reproducible to the byte."""
 
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK, Ids, Tokenizer
 from nungil.text.tokenizers.pieces import PieceTokenizer

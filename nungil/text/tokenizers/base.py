@@ -16,20 +16,20 @@ SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
 
 
 class Ids(NamedTuple):
-    """The ids of many texts, end to end, and how many each text has."""
+    """The ids of many texts, concatenated, and the length of each."""
 
     flat: NDArray[np.int32]
     lengths: NDArray[np.int32]
 
     @classmethod
     def join(cls, texts: Sequence[Sequence[int]]) -> "Ids":
-        """Lay the ids of each text end to end."""
+        """Concatenate the ids of each text."""
         lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
         flat = np.fromiter(chain.from_iterable(texts), dtype=np.int32, count=int(lengths.sum()))
         return cls(flat, lengths)
 
     def cut(self, longest: int) -> "Ids":
-        """No more than so many of each text, from its beginning."""
+        """At most the first so many ids of each text."""
         if not len(self.lengths) or int(self.lengths.max()) <= longest:
             return self
         within = np.arange(len(self.flat)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
@@ -41,7 +41,7 @@ class Ids(NamedTuple):
 
 
 class Tokenizer(ABC):
-    """What all tokenizers do. None adds `<sos>` or `<eos>`: whoever makes batches decides about marks."""
+    """What all tokenizers do. None adds `<sos>` or `<eos>`, which are added with batches."""
 
     @property
     @abstractmethod
@@ -58,11 +58,11 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of some ids; `<pad>`, `<sos>` and `<eos>` leave nothing."""
+        """The text of some ids; `<pad>`, `<sos>` and `<eos>` are left out."""
 
     @abstractmethod
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """What each id stands for, for people to look at."""
+        """The token of each id, readable."""
 
     @property
     @abstractmethod
@@ -70,7 +70,7 @@ class Tokenizer(ABC):
         """Every token by its id, as the tokenizer itself writes it: all different."""
 
     def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
-        """How many of these ids stand for something that the tokenizer has never learned."""
+        """How many of these ids stand for unknown text."""
         return int(np.count_nonzero(ids == UNK))
 
     @abstractmethod

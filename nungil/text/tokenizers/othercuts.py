@@ -1,7 +1,7 @@
-"""Other cuts of the same words: what a model sees of them differs from epoch to epoch. Kudo (2018).
+"""Other segmentations of the same words, drawn anew in every epoch (subword regularisation). Kudo (2018).
 
-A model that has met `snow|ball` and `s|now|ball` knows more of a rare word than one that has only ever met `snowball`.
-No piece crosses a space, so every word is cut anew by itself, and its cuts need to be worked out only once.
+A model that has seen `snow|ball` and `s|now|ball` knows more about a rare word than one that has only seen `snowball`.
+No piece crosses a space, so words are segmented separately, and the segmentations of each are computed only once.
 """
 
 from bisect import bisect
@@ -13,21 +13,21 @@ from typing import NamedTuple
 
 from nungil.text.tokenizers.pieces import SPACE, PieceTokenizer
 
-MOST = 16  # the likeliest cuts of a word, of which one is drawn; Kudo has 8 and 64
-REMEMBERED = 20_000  # words whose cuts are kept: some 30 MB
+MOST = 16  # most likely segmentations of a word to draw from; Kudo uses 8 and 64
+REMEMBERED = 20_000  # words whose segmentations are cached: about 30 MB
 
 Word = tuple[int, ...]
 
 
 class _Cuts(NamedTuple):
-    """The cuts of one word, and the chance of each and those before it."""
+    """The segmentations of one word, and their cumulative probabilities."""
 
     pieces: list[Word]
     chances: list[float]
 
 
 class OtherCuts:
-    """Draws cuts of words: P(cut) ∝ p(cut)^evenness, where p is the unigram model's. 1: as it says; 0: all alike."""
+    """Draws segmentations with P ∝ p^evenness, where p is that of the unigram model; 0 makes all equally likely."""
 
     def __init__(self, tokenizer: PieceTokenizer, evenness: float) -> None:
         self._tokenizer, self._evenness = tokenizer, evenness
@@ -35,7 +35,7 @@ class OtherCuts:
         self._known: dict[Word, _Cuts] = {}
 
     def draw(self, ids: Sequence[int], seed: int) -> list[int]:
-        """The same text, each of its words in a cut that the seed decides."""
+        """The same text, with a segmentation of each word drawn by the seed."""
         chance = Random(seed).random
         found: list[int] = []
         for word in self._words(ids):

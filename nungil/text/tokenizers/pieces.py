@@ -1,4 +1,4 @@
-"""Subwords by SentencePiece: unigram or BPE, nothing normalised away, every text can be given back."""
+"""Subwords by SentencePiece: unigram or BPE, without normalisation, so that every text can be restored."""
 
 import io
 import re
@@ -13,18 +13,18 @@ from nungil.errors import CheckpointError, ConfigError, CorpusError
 from nungil.text.tokenizers.base import EOS, PAD, SOS, SPECIALS, UNK, Ids, Tokenizer
 from nungil.text.tokenizers.jamo import from_jamo, to_jamo
 
-SPACE = "▁"  # what SentencePiece writes for a space, and would give back as one
+SPACE = "▁"  # SentencePiece's sign for a space; a real ▁ would be decoded as a space
 ESCAPE = "\ue000"  # a private character: ESCAPE a stands for itself, ESCAPE b for a true ▁
-LONGEST = 100_000  # bytes; SentencePiece leaves out longer lines without a word, and its own limit is 4,192
-FEW = 20  # words below which a call for each is faster than one for all, which starts a thread
-REMEMBERED = 1_000_000  # characters of words whose ids are kept: at most some 50 MB, and most of any text
-THREADS = 2  # part of the result: another number of threads may give another model
+LONGEST = 100_000  # bytes; SentencePiece silently skips longer lines, by default above 4,192
+FEW = 20  # words; for fewer, a call for each is faster than one for all, which starts a thread
+REMEMBERED = 1_000_000  # characters of words whose ids are cached: at most about 50 MB
+THREADS = 2  # affects the result: another number of threads may give another model
 
 Korean = Literal["syllable", "jamo"]
 
 
 class PieceTokenizer(Tokenizer):
-    """A SentencePiece model. With `korean="jamo"` Hangul is taken apart before it and put together after it."""
+    """A SentencePiece model. With `korean="jamo"` Hangul is decomposed before it and composed after it."""
 
     def __init__(self, model: bytes, korean: Korean = "syllable") -> None:
         self.model, self.korean = model, korean
@@ -54,7 +54,7 @@ class PieceTokenizer(Tokenizer):
         return ids
 
     def encode_many(self, texts: list[str]) -> Ids:
-        """The ids of many texts, on one core: whoever has many runs several processes."""
+        """The ids of many texts, on one core."""
         return Ids.join(self._encode(texts))
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -67,13 +67,13 @@ class PieceTokenizer(Tokenizer):
 
     @property
     def vocabulary(self) -> list[str]:
-        """The pieces as SentencePiece has them: Hangul taken apart stays so."""
+        """The pieces as in SentencePiece, with Hangul decomposed."""
         return list(self._processor.id_to_piece(list(range(self.size))))
 
     def cuts(self, word: tuple[int, ...], most: int) -> list[tuple[tuple[int, ...], float]]:
-        """The likeliest cuts of one word of a unigram model, given as its ids, each with its log-probability.
+        """The most likely segmentations of a word, given as ids, each with its log-probability (unigram models only).
 
-        A word with a character that no piece has is cut in one way only.
+        A word with a character that no piece has, has only one.
         """
         if UNK in word or self._bytes[list(word)].any():
             return [(word, 0.0)]
@@ -82,7 +82,7 @@ class PieceTokenizer(Tokenizer):
         return [(tuple(cut), sum(map(self._processor.get_score, cut))) for cut in found]
 
     def unknown(self, ids: NDArray[np.integer[Any]]) -> int:
-        """How many are bytes of characters that no piece has, `<0xE7>`, or `<unk>`."""
+        """How many are `<unk>`, or bytes such as `<0xE7>` of unknown characters."""
         return int(np.count_nonzero(self._bytes[ids])) + super().unknown(ids)
 
     def to_bytes(self) -> bytes:
@@ -90,7 +90,7 @@ class PieceTokenizer(Tokenizer):
         return self.model
 
     def _encode(self, texts: list[str]) -> list[list[int]]:
-        """No piece crosses a space, so texts are cut word by word, and a word met before need not be cut again."""
+        """Encode word by word, with a cache: no piece crosses a space."""
         known = self._words
         found = [_put_together(text, known) for text in texts]
         new = [place for place, ids in enumerate(found) if ids is None]
@@ -101,14 +101,14 @@ class PieceTokenizer(Tokenizer):
         return [ids or [] for ids in found]
 
     def _learn(self, words: set[str]) -> dict[str, list[int]]:
-        """The ids of these words and of others; when there are too many, all are forgotten but these."""
+        """Add these words to the cache; if it is full, drop all others."""
         self._remembered += sum(map(len, words))
         if self._remembered > REMEMBERED:
             self._words, self._remembered = {}, 0
         known = self._words
         new = [word for word in words if word not in known]
         known.update(zip(new, self._cut([self._prepare(word) for word in new]), strict=True))
-        if "" in words:  # between two spaces stands an empty word: a space of its own
+        if "" in words:  # between two spaces there is an empty word
             known[""] = [self._processor.piece_to_id(SPACE)]
         return known
 
@@ -128,7 +128,7 @@ class PieceTokenizer(Tokenizer):
 
 
 def _put_together(text: str, known: dict[str, list[int]]) -> list[int] | None:
-    """The ids of a text whose words are all known."""
+    """The ids of a text whose words are all cached."""
     ids: list[int] = []
     if text:
         try:
@@ -142,7 +142,7 @@ def _put_together(text: str, known: dict[str, list[int]]) -> list[int] | None:
 def train_pieces(
     texts: Iterable[str], unit: Literal["unigram", "bpe"], size: int, korean: Korean = "syllable"
 ) -> PieceTokenizer:
-    """Learn `size` pieces; fewer where the text does not have so many. The same texts give the same bytes."""
+    """Train `size` pieces, or fewer if the text has not so many. The same texts give the same bytes."""
     given = [_escape(to_jamo(text) if korean == "jamo" else text) for text in texts]
     try:
         return PieceTokenizer(_train(given, unit, size), korean)
@@ -182,7 +182,7 @@ def _train(texts: list[str], unit: str, size: int) -> bytes:
 
 
 def _cut(texts: list[str]) -> Iterator[str]:
-    """Texts, an overlong one in parts: nothing is left out in silence."""
+    """The texts, with overlong ones split, which SentencePiece would skip."""
     part = LONGEST // 4  # a character has at most four bytes
     for text in texts:
         yield from (text[place : place + part] for place in range(0, len(text), part)) if len(text) > part else (text,)

@@ -1,4 +1,4 @@
-"""Tokenizers from a corpus: which unit, how many pieces, one for both sides or one each."""
+"""Trains tokenizers: unit, number of tokens, one for both sides or one for each."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -13,16 +13,16 @@ from nungil.text.tokenizers.base import Tokenizer
 from nungil.text.tokenizers.pieces import Korean, PieceTokenizer, train_pieces
 from nungil.text.tokenizers.vocabulary import count_characters, count_words, vocabulary_from_bytes
 
-SAMPLE = 400_000  # texts a tokenizer is learned from, spread evenly over the corpus
+SAMPLE = 400_000  # texts that a tokenizer is trained on, spread evenly over the corpus
 SIZES = ((2_000, 1_000), (10_000, 4_000), (100_000, 8_000), (1_000_000, 16_000))  # up to so many texts: so many tokens
-# A translator has to predict its pieces: with little text fewer of them are better. Sennrich and Zhang (2019).
+# A translator has to predict its pieces: with little text fewer are better. Sennrich and Zhang (2019).
 PAIR_SIZES = ((2_000, 1_000), (10_000, 2_000), (100_000, 4_000), (1_000_000, 16_000))
 LARGEST = 32_000
-LOOKED_AT = 5_000  # texts of each side that tell its letters
+LOOKED_AT = 5_000  # texts of each side whose letters are compared
 
 
 class TokenizerSettings(Settings):
-    """How text is cut."""
+    """How text is tokenized."""
 
     unit: Literal["unigram", "bpe", "word", "character"] = Field(
         "unigram", description="Subwords by SentencePiece (unigram or bpe), whole words, or characters."
@@ -37,7 +37,7 @@ class TokenizerSettings(Settings):
 
 
 class Tokenizers(NamedTuple):
-    """One for each side; the same one twice where it is joint."""
+    """One for each side; the same one twice if joint."""
 
     source: Tokenizer
     target: Tokenizer
@@ -56,7 +56,7 @@ class Sample:
         self.texts: list[str] = []
 
     def add(self, text: str) -> None:
-        """Take the text if its turn has come."""
+        """Add the text, if its turn has come."""
         if self.seen % self.stride == 0:
             self.texts.append(text)
             if len(self.texts) > self.most:
@@ -91,14 +91,14 @@ def train_tokenizers(source: Sample, target: Sample, settings: TokenizerSettings
 
 
 def fitting_size(texts: int, sizes: Sequence[tuple[int, int]] = SIZES) -> int:
-    """Few texts: few tokens, so that each is seen often enough to be learned."""
+    """A vocabulary size for a number of texts: small for few texts, so that each token is frequent enough."""
     return next((size for most, size in sizes if texts <= most), LARGEST)
 
 
 def same_letters(source: Sequence[str], target: Sequence[str]) -> bool:
     """Whether most letters of each side are letters of the other too (German and English: yes).
 
-    Of one side alone it says little: all letters of English stand somewhere in Korean documents.
+    One direction alone says little: all English letters occur somewhere in Korean documents.
     """
     return _mostly_known(source, target) and _mostly_known(target, source)
 
