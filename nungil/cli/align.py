@@ -35,17 +35,12 @@ class Rows(NamedTuple):
 def align(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A model folder.")],
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PAIRS.tsv", help="Source, target and perhaps gold links, tab-separated; - is standard input."
-        ),
+        Path, typer.Argument(metavar="PAIRS.tsv", help="Source, target, perhaps gold links, tab-separated; or -.")
     ],
     gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, one line per pair.")] = None,
     reading: Annotated[
         Literal["output", "input", "best"],
-        typer.Option(
-            help="Whether a row belongs to the word being written, or to the one just put in; best needs gold."
-        ),
+        typer.Option(help="A row belongs to the word being written, or to the one just put in; best needs gold."),
     ] = "output",
     layer: Annotated[int | None, typer.Option(metavar="N", help="A layer, from 0; by default the last.")] = None,
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; by default the mean of all.")] = None,
