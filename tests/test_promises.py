@@ -507,6 +507,33 @@ def test_promise_08_a_signal_at_the_very_end_is_heard_too(when, begun):
     assert left(folder) == left(whole)
 
 
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_promise_08_while_the_data_is_read_nothing_is_left_whichever_signal_it_is(number, code, undisturbed, tmp_path):
+    arguments, _ = undisturbed("lstm")
+    with start(*arguments, "--out", tmp_path / "runs" / "run") as process:
+        assert process.stderr.readline().startswith("Reading the data")
+        process.send_signal(number)
+        told = process.stderr.read()
+    assert process.returncode == code
+    assert told == "nungil: stopped while the data was read; nothing of this run is kept\n"
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_promise_08_after_the_last_update_the_way_on_is_named(number, code, begun, monkeypatch):
+    folder, whole = begun("lstm")
+    with monkeypatch.context() as disturbed:
+        disturbed.setattr(Session, "_choose", lambda _: signal.raise_signal(number))
+        found = invoke("resume", str(folder))
+    assert found.returncode == code
+    assert found.stderr.splitlines()[-1] == f"nungil: stopped; next: nungil resume {folder}"
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
 @pytest.mark.slow
 def test_promise_08_under_torchrun_a_signal_to_any_process_saves(undisturbed, tmp_path):
     arguments, whole = undisturbed("lstm", 2)
