@@ -701,6 +701,30 @@ def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
     assert json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["update"] == steps + 2
 
 
+def test_promise_10_what_the_recipe_says_of_the_beginning_is_of_no_use_later_and_is_not_changed_in_silence(begun):
+    folder, whole = begun("lstm")
+    stop_at(folder, 7)
+    recipe = json.loads((folder / "recipe.json").read_text())
+    width, train = recipe["model"]["width"], recipe["data"]["train"]
+    recipe["model"]["width"], recipe["cleaning"]["drop_copies"] = 2 * width, True
+    recipe["data"]["train"] = [*train, "더.tsv"]
+    (folder / "recipe.json").write_text(json.dumps(recipe))
+    values = [
+        f'data.train was {json.dumps(train)} and is ["{train[0]}", "더.tsv"]',
+        "cleaning.drop_copies was false and is true",
+        f"model.width was {width} and is {2 * width}",
+    ]
+    changed = [f"{one} in recipe.json, where that has no effect on a run that has begun" for one in values]
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    assert f"step-00000007 was trained with: {'; '.join(changed)}; put it back, " in found.stderr
+    found = invoke("resume", str(folder), "--accept-changes")
+    assert found.returncode == 0, found.stderr
+    for what in changed:
+        assert f"Accepted: {what}.\n" in found.stderr
+    assert (folder / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+
 def test_promise_10_another_model_is_refused_before_it_is_made(begun):
     folder, _ = begun("lstm")
     stop_at(folder, 7)
