@@ -19,6 +19,7 @@ from nungil.model.scores import ScoreSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.runs.data import open_data
 from nungil.runs.interrupt import ended_at_once
+from nungil.runs.memory import refuse_too_large
 from nungil.runs.plan import Plan, make_plan, refuse_other_task
 from nungil.runs.prepare import LONGEST, Prepared, prepare
 from nungil.runs.progress import Say, tensorboard_writer
@@ -124,6 +125,7 @@ def _write(recipe: Recipe, prepared: Prepared, folder: Path, say: Say) -> None:
     plan = _plan(recipe, prepared)
     config = _config(recipe, prepared, plan, write_tokenizers(folder, prepared.tokenizers))
     _refuse_small_batches(plan.training.batch_tokens or 1, prepared, config)
+    refuse_too_large(config, plan.training.processes)
     if plan.training.tensorboard:
         tensorboard_writer()
     parameters = sum(map(math.prod, shapes_of(config).values()))
