@@ -817,6 +817,24 @@ def test_texts_of_which_bleu_counts_nothing_are_gone_by_chrf(tmp_path):
     assert f"A word on that: {word}" in (out / "README.md").read_text()
 
 
+def test_of_a_handful_of_texts_no_verdict_is_given(tmp_path, data):
+    few = table(tmp_path / "few.tsv", PAIRS[:9])
+    for files, asked, told in (
+        (("--train", table(tmp_path / "a.tsv", PAIRS[9:])), TRANSLATE, "validation by chrf"),
+        (("--train", str(data / "senses.tsv"), "--set", "data.valid_size=9"), CLASSIFY, "validation by accuracy"),
+    ):
+        translates, out = asked is TRANSLATE, tmp_path / told
+        held_out = ("--valid", few) if translates else ("--set", "data.test_size=0")
+        found = invoke("train", *files, *held_out, *asked, *quick(4), "--out", str(out))
+        assert found.returncode == 0, found.stderr
+        why = "The validation set has 9 texts: chrF is gone by, since BLEU of so few may be 0 all along."
+        assert (why in found.stderr) == translates
+        assert told in found.stderr
+        card = (out / "README.md").read_text()
+        told = "No word on that: its validation set has 9 texts, and fewer than 10 tell nothing about a model."
+        assert f"\n\n{told}\n\n" in card
+
+
 # Memory
 
 

@@ -7,7 +7,7 @@ from nungil.runs.prepare import Prepared
 from nungil.runs.progress import spell_time
 from nungil.runs.result import Run
 from nungil.runs.work import Validation
-from nungil.scoring.translation import RUN, too_short_for_bleu
+from nungil.scoring.translation import ENOUGH, RUN, too_short_for_bleu
 from nungil.text.atomic import whole_file
 from nungil.text.counts import counted
 
@@ -55,15 +55,18 @@ def title(config: ModelConfig) -> str:
 def verdict(run: Run, prepared: Prepared) -> str:
     """An honest word on whether it is good enough to use."""
     scored, name = (run.test, "test") if run.test is not None else (run.validation, "validation")
+    records = prepared.test_records or prepared.valid_records
+    if len(records) < ENOUGH:
+        texts = counted(len(records), "text")
+        return f"No word on that: its {name} set has {texts}, and fewer than {ENOUGH} tell nothing about a model."
     if run.config.task == "translate":
         bleu, chrf = scored.scores["bleu"], scored.scores["chrf"]
-        references = [str(record[1]) for record in prepared.test_records or prepared.valid_records]
+        references = [str(record[1]) for record in records]
         if too_short_for_bleu(references, run.config.target):
             short = f"of the texts of its {name} set hardly any has {RUN} words, which BLEU counts in a row"
             return f"A word on that: {short}; go by chrF, {chrf:.1f}."
         worth = next(words for limit, words in WORTH if bleu < limit)
         return f"A word on that: at {bleu:.1f} BLEU on its {name} set, {worth}."
-    records = prepared.test_records or prepared.valid_records
     labels = [record[1] for record in records]
     commonest = max(set(labels), key=lambda label: (labels.count(label), label))
     share = 100 * labels.count(commonest) / len(labels)
