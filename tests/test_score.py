@@ -106,6 +106,18 @@ def test_data_is_whatever_training_takes(translator, tmp_path):
     assert scored(translator, "--data", header)[0]["scores"] == plain["scores"], "named columns are turned round"
 
 
+def test_labels_are_no_translations_unless_that_is_said(translator, tmp_path):
+    rows = [f"{text},{label}" for text, label in zip(ENGLISH, ("good", "bad", "good", "bad"), strict=True)]
+    data = write(tmp_path / "reviews.csv", ["review,label", *rows])
+    found = invoke("score", str(translator), "--data", data)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr == (
+        f"nungil: {data}: texts with labels, by the look of it, and translations are scored on pairs; choose the two "
+        "texts with --columns en,ko, or say that these are pairs: --task translate\n"
+    )
+    assert scored(translator, "--data", data, "--task", "translate")[0]["sentences"] == 4
+
+
 def test_the_nearest_training_sentence_stands_beside_a_translator(translator, tmp_path):
     keep_training(translator, PAIRS[:3])
     found, said = scored(translator)
