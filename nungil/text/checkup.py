@@ -30,6 +30,7 @@ SPELLED_OUT = {
     "source in the script of the target": "the source is written in the script of the target",
     "target in the script of the source": "the target is written in the script of the source: probably untranslated",
     "broken characters": "� stands where bytes could not be read when the file was made",
+    "HTML": "HTML stands in the text (`<br />`, `&amp;`), and is learned as if it were words; take it out",
     "one source, several targets": "the source was met before with another target",
     "one text, several labels": "the text was met before with another label",
 }
@@ -194,12 +195,17 @@ def _how_few(records: int, needs_split: bool) -> Iterator[str]:
         yield f"{counted}; a model learns so few by heart"
 
 
-def _spelled_alike(labels: Iterable[str]) -> Iterator[list[str]]:
+def spelled_alike(labels: Iterable[str]) -> Iterator[list[str]]:
     """Labels that people take for one."""
     by_spelling: dict[str, list[str]] = {}
     for label in labels:
         by_spelling.setdefault(" ".join(label.casefold().split()), []).append(label)
     yield from (same for same in by_spelling.values() if len(same) > 1)
+
+
+def about_spelling(same: Sequence[str]) -> str:
+    """The word on labels that people take for one, and a model for several."""
+    return f"labels that differ only in capitals or spaces, and count as several: {', '.join(map(repr, same))}"
 
 
 def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[str]:
@@ -210,8 +216,8 @@ def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[st
     label, count = next(iter(found.labels.items()))
     if count > LOPSIDED * found.records and len(found.labels) > 1:
         yield f"{count / found.records:.1%} have the label {label!r}; saying always that scores as much"
-    for same in _spelled_alike(found.labels):
-        yield f"labels that differ only in capitals or spaces, and count as several: {', '.join(map(repr, same))}"
+    for same in spelled_alike(found.labels):
+        yield about_spelling(same)
     for name, labels in held_out.items():
         unknown = sorted(labels - set(found.labels))
         if unknown and OTHER not in found.labels:

@@ -1,8 +1,11 @@
-"""Quoted CSV: commas, semicolons or tabs between fields, and anything inside quotes, line ends too."""
+"""Quoted CSV: commas, semicolons or tabs between fields, and anything inside quotes, line ends too.
+
+A space after a separator belongs to neither text: `"a, text", "label"` is what many write by hand.
+"""
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
@@ -56,7 +59,7 @@ def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int
     lines = read_lines(path, encoding)
     first = list(islice(lines, 1))
     told = told_delimiter(first) is not None
-    reader = csv.reader((text + "\n" for text in chain(first[told:], lines)), delimiter=delimiter, strict=True)
+    reader = _reader(chain(first[told:], lines), delimiter, strict=True)
     while True:
         line = reader.line_num + 1 + told
         try:
@@ -65,6 +68,10 @@ def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int
             return
         except csv.Error as error:
             raise CorpusError(f"{path}:{line}: {_reason(str(error))}") from None
+
+
+def _reader(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> "csv._reader":
+    return csv.reader((line + "\n" for line in lines), delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
 def _reason(message: str) -> str:
@@ -109,7 +116,7 @@ def is_quoted_tsv(lines: list[str]) -> bool:
 def _regularity(lines: list[str], delimiter: str) -> tuple[float, int]:
     """The share of records that are as wide as the first, and that width."""
     try:
-        widths = [len(fields) for fields in csv.reader((line + "\n" for line in lines), delimiter=delimiter) if fields]
+        widths = [len(fields) for fields in _reader(lines, delimiter) if fields]
     except csv.Error:
         return 0.0, 0
     if not widths or widths[0] < 2:
