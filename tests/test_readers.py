@@ -192,6 +192,11 @@ DECISIONS = [
         "".join(f"film {n}\t{'abc'[n % 3]}\t{'seen' * (n % 4 == 0)}\n" for n in range(12)),
         "TSV without a header; text from column 1, label from column 2",
     ),
+    (
+        "a.csv",
+        "Comment,Opinion,Rating\n" + ",good film,5\n?,bad film,1\n,so so,3\n" * 3,
+        "CSV with a header; text from column 2 (Opinion), label from column 3 (Rating)",
+    ),
     ("a.jsonl", '{"id": 1, "en": "snow", "ko": "눈"}\n', 'JSONL; source from "en", target from "ko"'),
     (
         "a.json",

@@ -143,7 +143,8 @@ def _text_and_label(table: Table, names: Sequence[str]) -> tuple[int, int]:
         label = _label_among(table, range(table.width))
     if label is None:
         label = 1
-    text = next((place for place, name in enumerate(names) if name in TEXTS and place != label), None)
+    named = (place for place, name in enumerate(names) if name in TEXTS and place != label)
+    text = next((place for place in named if _is_filled(table.column(place))), None)
     if text is None:
         others = [place for place in range(table.width) if place != label]
         text = max(others, key=lambda place: sum(map(len, table.column(place))))
@@ -156,12 +157,16 @@ def _label_among(table: Table, places: Sequence[int]) -> int | None:
     for place in places:
         values = table.column(place)
         distinct = set(values)
-        if 2 * sum(1 for value in values if value.strip()) < len(values):
+        if not _is_filled(values):
             continue  # remarks on some rows; or nothing, as a delimiter at the end of each line makes it
         if len(distinct) <= min(MOST_LABELS, len(values) // 2) and max(map(len, distinct), default=0) <= LONGEST_LABEL:
             found.append((len(distinct), place))
     most = max((len(set(table.column(place))) for place in places), default=0)
     return min(found)[1] if found and min(found)[0] * 2 <= most else None
+
+
+def _is_filled(values: Sequence[str]) -> bool:
+    return 2 * sum(1 for value in values if value.strip()) >= len(values)
 
 
 def _all_numbers(values: Sequence[str]) -> bool:

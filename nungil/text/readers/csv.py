@@ -21,6 +21,7 @@ SEPARATOR_LINE = re.compile(r"""(?i)"?sep=(\\t|\t|[^\w\s"])"? *""")  # which Exc
 # A field in quotes, those inside it doubled; what is empty or a number may go without, but not all of a record.
 FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[-+]?\d*+(?:\.\d++)?+)'
 QUOTED_RECORDS = re.compile(rf'(?:(?=[^"\n]*+"|\t*+\n){FIELD}(?:\t{FIELD})*+\n)++')
+REGULAR = 0.95  # share of records as wide as the first that no text with commas in it has
 UNFINISHED = 20  # lines of a record that may go on beyond those that are looked at
 
 
@@ -95,6 +96,11 @@ def sniff_delimiter(lines: list[str]) -> str:
     if is_quoted_tsv(lines):
         return "\t"
     return told_delimiter(lines) or max(DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
+
+
+def is_separated(lines: list[str]) -> bool:
+    """Whether these first lines are records of one width, but for a few."""
+    return told_delimiter(lines) is not None or max(_regularity(lines, one)[0] for one in DELIMITERS) >= REGULAR
 
 
 def is_quoted_tsv(lines: list[str]) -> bool:
