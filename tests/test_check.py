@@ -289,6 +289,19 @@ def test_labels_that_people_take_for_one_are_named(tmp_path):
     assert alike == ["labels that differ only in capitals or spaces, and count as several: 'fine', 'Fine', 'FINE'"]
 
 
+def test_what_measures_something_is_doubted_to_be_labels(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,score\n" + "".join(f"good {n},{n / 7 % 4:.3f}\n" for n in range(40)))
+    code, out, _ = check(path)
+    assert code == 0
+    why = "so that most of them cannot be learned; is this the column of labels? Choose with --columns text,label"
+    assert f"\n  28 labels for 40 texts, {why}\n" in out
+    path.write_text("text,score\n" + "".join(f"good {n},{n / 7:.3f}\n" for n in range(40)))
+    code, out, said = check(path)
+    fault = "each of 40 texts has a label of its own; is this the column of labels? Choose with --columns text,label"
+    assert (code, said.splitlines()[-1]) == (3, f"nungil: {fault}")
+
+
 def test_html_is_something_to_look_at_and_other_angles_are_text(tmp_path):
     path = tmp_path / "reviews.csv"
     marked = ["fine<br /><br />film", "<P class='x'>good</p>", "Tom &amp; Jerry", "it&#39;s &#x27;it"]
