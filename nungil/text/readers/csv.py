@@ -5,7 +5,8 @@ A space after a separator belongs to neither text: `"a, text", "label"` is what 
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from nungil.text.files import HEAD_LINES, read_lines
 from nungil.text.readers.tsv import too_few
 from nungil.text.source import Rows, Source
 
+separated = partial(csv.reader, skipinitialspace=True)
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SEPARATOR_LINE = re.compile(r"""(?i)"?sep=(\\t|\t|[^\w\s"])"? *""")  # which Excel reads, and writes for itself
 
@@ -60,7 +62,7 @@ def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int
     lines = read_lines(path, encoding)
     first = list(islice(lines, 1))
     told = told_delimiter(first) is not None
-    reader = _reader(chain(first[told:], lines), delimiter, strict=True)
+    reader = separated((text + "\n" for text in chain(first[told:], lines)), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1 + told
         try:
@@ -69,10 +71,6 @@ def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int
             return
         except csv.Error as error:
             raise CorpusError(f"{path}:{line}: {_reason(str(error))}") from None
-
-
-def _reader(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> "csv._reader":
-    return csv.reader((line + "\n" for line in lines), delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
 def _reason(message: str) -> str:
@@ -122,7 +120,7 @@ def is_quoted_tsv(lines: list[str]) -> bool:
 def _regularity(lines: list[str], delimiter: str) -> tuple[float, int]:
     """The share of records that are as wide as the first, and that width."""
     try:
-        widths = [len(fields) for fields in _reader(lines, delimiter) if fields]
+        widths = [len(fields) for fields in separated((line + "\n" for line in lines), delimiter=delimiter) if fields]
     except csv.Error:
         return 0.0, 0
     if not widths or widths[0] < 2:
