@@ -289,6 +289,32 @@ def test_labels_that_people_take_for_one_are_named(tmp_path):
     assert alike == ["labels that differ only in capitals or spaces, and count as several: 'fine', 'Fine', 'FINE'"]
 
 
+def test_what_measures_something_is_doubted_to_be_labels(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,score\n" + "".join(f"good {n},{n / 7 % 4:.3f}\n" for n in range(40)))
+    code, out, _ = check(path)
+    assert code == 0
+    why = "so that most of them cannot be learned; is this the column of labels? Choose with --columns text,label"
+    assert f"\n  28 labels for 40 texts, {why}\n" in out
+    path.write_text("text,score\n" + "".join(f"good {n},{n / 7:.3f}\n" for n in range(40)))
+    code, out, said = check(path)
+    fault = "each of 40 texts has a label of its own; is this the column of labels? Choose with --columns text,label"
+    assert (code, said.splitlines()[-1]) == (3, f"nungil: {fault}")
+
+
+def test_html_is_something_to_look_at_and_other_angles_are_text(tmp_path):
+    path = tmp_path / "reviews.csv"
+    marked = ["fine<br /><br />film", "<P class='x'>good</p>", "Tom &amp; Jerry", "it&#39;s &#x27;it"]
+    plain = ["a < b and b > c", "AT&T; R&D", "<pad> <name>", "x <- y", "1 < 2 & 3", "<3"]
+    path.write_text("text,label\n" + "".join(f"{text} {n},{n % 2}\n" for n in range(5) for text in (*marked, *plain)))
+    _, out, _ = check(path)
+    told = "20 × HTML stands in the text (`<br />`, `&amp;`), and is learned as if it were words; take it out"
+    assert f"\n  {told}: {path}, lines 2, 3, 4, 5, 12 …\n" in out
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"some text {n}\t{'ein<br>' if n < 2 else 'ein'} Text {n}\n" for n in range(30)))
+    assert "\n  2 × HTML stands in the text (`<br />`, `&amp;`), and" in check(pairs)[1]
+
+
 def test_a_column_of_texts_is_not_taken_for_labels_in_silence(tmp_path):
     (tmp_path / "a.tsv").write_text("text\tlabel\n" + "".join(f"{n}\tlabel {n}\n" for n in range(1_500)))
     _, out, _ = check(tmp_path / "a.tsv", "--json")

@@ -9,9 +9,12 @@ import subprocess
 import sys
 import termios
 
+import numpy as np
 import pytest
+import torch
 from command import NUNGIL, invoke, run, run_redirected
 
+from nungil.cli import info
 from nungil.cli.talk import guarded_output
 
 
@@ -224,6 +227,16 @@ def test_debug_shows_the_traceback():
     found = run("explain", "--example", "nothing", "--debug")
     assert found.returncode == 1
     assert "Traceback" in found.stderr
+
+
+@pytest.mark.parametrize("ask", [lambda: bytearray(2**62), lambda: np.empty(2**55), lambda: torch.empty(2**50)])
+def test_want_of_memory_is_no_bug(ask, monkeypatch):
+    monkeypatch.setattr(info, "_machine", ask)
+    found = invoke("info")
+    assert (found.returncode, found.stderr) == (
+        5,
+        "nungil: out of memory; a smaller model, smaller batches (training.batch_tokens) or shorter texts need less\n",
+    )
 
 
 def test_a_bug_of_ours_is_called_one():

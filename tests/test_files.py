@@ -189,6 +189,14 @@ def test_what_is_no_text_file_says_what_it_is(tmp_path):
     assert sentence(written(tmp_path, b"PK\x03\x04...", "a.zip")) == (
         "a.zip: this is a zip archive; unpack it into text first (gzip is read as it is)"
     )
+    for name in ("a.xlsx", "b.ODS", "c.xls"):
+        magic = b"\xd0\xcf\x11\xe0..." if name == "c.xls" else b"PK\x03\x04..."
+        assert sentence(written(tmp_path, magic, name)) == (
+            f"{name}: this is a workbook; save it as CSV (UTF-8) in the program that made it"
+        )
+    assert sentence(written(tmp_path, b"PK\x03\x04...", "d.docx")) == (
+        "d.docx: this is a document; save it as plain text (UTF-8) in the program that made it"
+    )
     os.mkfifo(tmp_path / "pipe")
     assert sentence(tmp_path / "pipe") == (
         "pipe: not a regular file; a pipe cannot be read twice, so write it to a file first"

@@ -517,6 +517,33 @@ def test_promise_08_a_signal_at_the_very_end_is_heard_too(when, begun):
     assert left(folder) == left(whole)
 
 
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_promise_08_while_the_data_is_read_nothing_is_left_whichever_signal_it_is(number, code, undisturbed, tmp_path):
+    arguments, _ = undisturbed("lstm")
+    with start(*arguments, "--out", tmp_path / "runs" / "run") as process:
+        assert process.stderr.readline().startswith("Reading the data")
+        process.send_signal(number)
+        told = process.stderr.read()
+    assert process.returncode == code
+    assert told == "nungil: stopped while the data was read; nothing of this run is kept\n"
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_promise_08_after_the_last_update_the_way_on_is_named(number, code, begun, monkeypatch):
+    folder, whole = begun("lstm")
+    with monkeypatch.context() as disturbed:
+        disturbed.setattr(Session, "_choose", lambda _: signal.raise_signal(number))
+        found = invoke("resume", str(folder))
+    assert found.returncode == code
+    assert found.stderr.splitlines()[-1] == f"nungil: stopped; next: nungil resume {folder}"
+    resumed(folder)
+    assert left(folder) == left(whole)
+
+
 @pytest.mark.slow
 def test_promise_08_under_torchrun_a_signal_to_any_process_saves(undisturbed, tmp_path):
     arguments, whole = undisturbed("lstm", 2)
@@ -682,6 +709,30 @@ def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
     for what in changed:
         assert f"Accepted: {what}.\n" in found.stderr
     assert json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["update"] == steps + 2
+
+
+def test_promise_10_what_the_recipe_says_of_the_beginning_is_of_no_use_later_and_is_not_changed_in_silence(begun):
+    folder, whole = begun("lstm")
+    stop_at(folder, 7)
+    recipe = json.loads((folder / "recipe.json").read_text())
+    width, train = recipe["model"]["width"], recipe["data"]["train"]
+    recipe["model"]["width"], recipe["cleaning"]["drop_copies"] = 2 * width, True
+    recipe["data"]["train"] = [*train, "더.tsv"]
+    (folder / "recipe.json").write_text(json.dumps(recipe))
+    values = [
+        f'data.train was {json.dumps(train)} and is ["{train[0]}", "더.tsv"]',
+        "cleaning.drop_copies was false and is true",
+        f"model.width was {width} and is {2 * width}",
+    ]
+    changed = [f"{one} in recipe.json, where that has no effect on a run that has begun" for one in values]
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    assert f"step-00000007 was trained with: {'; '.join(changed)}; put it back, " in found.stderr
+    found = invoke("resume", str(folder), "--accept-changes")
+    assert found.returncode == 0, found.stderr
+    for what in changed:
+        assert f"Accepted: {what}.\n" in found.stderr
+    assert (folder / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 
 def test_promise_10_another_model_is_refused_before_it_is_made(begun):

@@ -177,6 +177,26 @@ DECISIONS = [
         "CSV with a header; source from column 1 (en), target from column 2 (ko)",
     ),
     ("a.csv", 'src,tgt\n"a, b",c\n', "CSV with a header; source from column 1 (src), target from column 2 (tgt)"),
+    (
+        "a.csv",
+        "Key;Status;Source (EN);Target (KO);Comment;\n" + "a.1;final;snow;눈;;\na.2;draft;road;길;?;\n" * 3,
+        "CSV with a header; source from column 3 (Source (EN)), target from column 4 (Target (KO))",
+    ),
+    (
+        "a.csv",
+        "Polish,English [en-US],Source Text (old)\nśnieg,snow,x\n",
+        "CSV with a header; source from column 1 (Polish), target from column 2 (English [en-US])",
+    ),
+    (
+        "a.tsv",
+        "".join(f"film {n}\t{'abc'[n % 3]}\t{'seen' * (n % 4 == 0)}\n" for n in range(12)),
+        "TSV without a header; text from column 1, label from column 2",
+    ),
+    (
+        "a.csv",
+        "Comment,Opinion,Rating\n" + ",good film,5\n?,bad film,1\n,so so,3\n" * 3,
+        "CSV with a header; text from column 2 (Opinion), label from column 3 (Rating)",
+    ),
     ("a.jsonl", '{"id": 1, "en": "snow", "ko": "눈"}\n', 'JSONL; source from "en", target from "ko"'),
     (
         "a.json",
@@ -206,6 +226,10 @@ def test_format_task_and_columns_are_told_from_name_and_content(tmp_path, name, 
         ("translation.de", "de"),
         ("Korean", "ko"),
         ("no", "no"),
+        ("Source (EN)", "en"),
+        ("English [US]", "en"),
+        ("Notes (internal)", ""),
+        ("Points (no)", ""),
         ("no_of_words", ""),
         ("is_positive", ""),
         ("id", ""),
@@ -254,6 +278,15 @@ def test_neither_empty_lines_before_a_header_nor_marks_before_it_hide_it(tmp_pat
     assert [(*pair[:2], pair.line) for pair in read_pairs([empty])] == [("", "", 1), ("", "", 2), ("snow", "눈", 4)]
     joined = written(tmp_path, name, f"\ufeff\ufeff{table}")
     assert plain(read_pairs([joined])) == [("snow", "눈")]
+
+
+def test_a_space_after_a_separator_is_no_text_and_quotes_after_it_are_quotes(tmp_path):
+    path = written(tmp_path, "a.csv", 'text, label\n"good, in short", "1"\n bad, 0\n"so ""so""",  "1"\n')
+    (source,) = open_corpus([path], settings()).sources
+    assert source.names == ("text", "label")
+    assert [record[:2] for record in read_labelled([path])] == [("good, in short", "1"), ("bad", "0"), ('so "so"', "1")]
+    path = written(tmp_path, "b.csv", '"snow; ice"; "눈; 얼음"\n"road"; "길"\n')
+    assert plain(read_pairs([path])) == [("snow; ice", "눈; 얼음"), ("road", "길")]
 
 
 def test_a_delimiter_at_the_end_of_rows_makes_no_column(tmp_path):

@@ -106,6 +106,18 @@ def test_data_is_whatever_training_takes(translator, tmp_path):
     assert scored(translator, "--data", header)[0]["scores"] == plain["scores"], "named columns are turned round"
 
 
+def test_labels_are_no_translations_unless_that_is_said(translator, tmp_path):
+    rows = [f"{text},{label}" for text, label in zip(ENGLISH, ("good", "bad", "good", "bad"), strict=True)]
+    data = write(tmp_path / "reviews.csv", ["review,label", *rows])
+    found = invoke("score", str(translator), "--data", data)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr == (
+        f"nungil: {data}: texts with labels, by the look of it, and translations are scored on pairs; choose the two "
+        "texts with --columns en,ko, or say that these are pairs: --task translate\n"
+    )
+    assert scored(translator, "--data", data, "--task", "translate")[0]["sentences"] == 4
+
+
 def test_the_nearest_training_sentence_stands_beside_a_translator(translator, tmp_path):
     keep_training(translator, PAIRS[:3])
     found, said = scored(translator)
@@ -175,7 +187,10 @@ def test_a_table_for_people_is_data_and_the_rest_is_talk(translator):
     assert [line.split()[0] for line in lines[3:8]] == ["chrF++", "chrF", "BLEU", "BLEU", "TER"]
     assert "In brackets 95% intervals, by 1,000 resamples. TER counts edits: the lower, the better." in lines
     assert f"{translator} does not beat the nearest training sentence. " in found.stdout
-    assert "Only 4 records: the scores may be far off, and so may their intervals.\n" in found.stderr
+    assert (
+        "Only 4 records: too few to tell how good it is, and BLEU of so few may be 0 however good they are.\n"
+        in found.stderr
+    )
     assert found.stderr.endswith(
         "Next: the same with --against, a model folder or a file of answers, to tell which is better\n"
     )
@@ -278,7 +293,7 @@ def test_one_sentence_is_one_and_an_empty_answer_is_scored(tmp_path):
     found = invoke("score", "--hypotheses", empty, "--references", right, "--against", right)
     assert found.stdout.startswith(f"1 sentence from ? to ko: {right}\n")
     assert f"No difference between {empty} and {right} can be told: -100.0 chrF++" in found.stdout
-    assert found.stderr.startswith("Only 1 record: the scores may be far off, and so may their intervals.\n")
+    assert found.stderr.startswith("Only 1 record: too few to tell how good it is, and BLEU of so")
 
 
 def test_only_a_validation_set_is_said_to_be_one(tmp_path):

@@ -18,12 +18,13 @@ from safetensors.torch import load_file
 
 import nungil
 from nungil.batches.store import Store
-from nungil.errors import ConfigError, DivergedError, UsageError
+from nungil.errors import ConfigError, DivergedError, ResourceError, UsageError
 from nungil.model.folder import read_config
 from nungil.runs import begin as beginning
-from nungil.runs import progress
+from nungil.runs import memory, progress
 from nungil.runs.begin import refuse_existing
 from nungil.runs.data import DataSettings
+from nungil.runs.memory import free_memory, refuse_too_large
 from nungil.runs.progress import Metrics, Pace, Watch, to_nobody
 from nungil.runs.recipe import Recipe
 from nungil.runs.session import Session, _refuse_infinite, spelled
@@ -814,3 +815,82 @@ def test_texts_of_which_bleu_counts_nothing_are_gone_by_chrf(tmp_path):
     assert "validation by chrf" in found.stderr
     word = "hardly any text of its validation set has the 4 words that BLEU needs; use chrF, "
     assert f"In words: {word}" in (out / "README.md").read_text()
+
+
+def test_of_a_handful_of_texts_no_verdict_is_given(tmp_path, data):
+    few = table(tmp_path / "few.tsv", PAIRS[:9])
+    for files, asked, told in (
+        (("--train", table(tmp_path / "a.tsv", PAIRS[9:])), TRANSLATE, "validation by chrf"),
+        (("--train", str(data / "senses.tsv"), "--set", "data.valid_size=9"), CLASSIFY, "validation by accuracy"),
+    ):
+        translates, out = asked is TRANSLATE, tmp_path / told
+        held_out = ("--valid", few) if translates else ("--set", "data.test_size=0")
+        found = invoke("train", *files, *held_out, *asked, *quick(4), "--out", str(out))
+        assert found.returncode == 0, found.stderr
+        why = "The validation set has 9 texts: validation by chrF, because BLEU of so few is often 0."
+        assert (why in found.stderr) == translates
+        assert told in found.stderr
+        card = (out / "README.md").read_text()
+        told = "No verdict: its validation set has 9 texts, and fewer than 10 are too few to judge a model by."
+        assert f"\n\n{told}\n\n" in card
+
+
+# Memory
+
+
+def machine(root, available, *limits):
+    """A root folder as Linux has it: so many kB of memory are left, and there are limits in bytes, by file."""
+    for name, text in {
+        "proc/meminfo": f"MemTotal:       9999999 kB\nMemAvailable:   {available} kB\nSwapFree:       {100} kB\n",
+        "proc/self/cgroup": "4:cpu,memory:/old/inner\n3:cpuset:/sets\n0::/new/inner\n",
+        **dict(limits),
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_what_a_machine_has_left_is_the_least_of_its_memory_and_its_limits(tmp_path):
+    assert free_memory(tmp_path) is None, "another system than Linux"
+    assert free_memory(machine(tmp_path, 900)) == 1_000 * 1024
+    machine(tmp_path, 900, ("sys/fs/cgroup/new/inner/memory.max", "max\n"), ("sys/fs/cgroup/sets/memory.max", "7\n"))
+    assert free_memory(tmp_path) == 1_000 * 1024, "max is none, and the limit of another group is another's"
+    for place, limit in (
+        ("sys/fs/cgroup/memory.max", 5_000),
+        ("sys/fs/cgroup/new/memory.max", 4_000),
+        ("sys/fs/cgroup/memory/old/inner/memory.limit_in_bytes", 3_000),
+    ):
+        assert free_memory(machine(tmp_path, 900, (place, f"{limit}\n"))) == limit
+
+
+def test_a_model_that_surely_does_not_fit_is_refused_before_it_is_made(data, tmp_path, monkeypatch):
+    wide = ["--from", "en", "--to", "ko", "--model", "transformer", *settings(model__width=8192)]
+    monkeypatch.setattr(memory, "free_memory", lambda _: 16_000_000_000)
+    found = invoke("train", "--train", str(data / "pairs.tsv"), *wide, *quick(), "--out", str(tmp_path / "new" / "run"))
+    assert found.returncode == 5
+    assert found.stderr.splitlines()[-1] == (
+        "nungil: a model of 1,633,789,293 parameters needs 26.1 GB of memory or more to be trained (weights, "
+        "gradients, two moments of each), and this machine has 16.0 GB left; make it smaller: --set model.width=…, "
+        "fewer layers, or --set tokenizer.size=…"
+    )
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_a_run_needs_is_counted_to_the_byte(data, tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    asked = ("--train", str(data / "senses.tsv"), *CLASSIFY, *quick(4))
+    assert invoke("train", *asked, "--out", str(out)).returncode == 0
+    weights = load_file(out / "model.safetensors")
+    counted = weights.pop("ngrams.ratios").numel()  # beforehand, and not learned
+    needed = 4 * counted + 16 * sum(weight.numel() for weight in weights.values())
+    config = read_config(out)
+    monkeypatch.setattr(memory, "free_memory", lambda _: needed)
+    refuse_too_large(config, 1)
+    with pytest.raises(
+        ResourceError, match=r"needs 0\.\d GB of memory or more to be trained in 2 processes \(weights, "
+    ):
+        refuse_too_large(config, 2)
+    monkeypatch.setattr(memory, "free_memory", lambda _: needed - 1)
+    found = invoke("resume", str(out))
+    assert found.returncode == 5
+    assert " or more to be trained (weights, gradients, two moments of each), and this machine has " in found.stderr

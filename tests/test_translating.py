@@ -249,6 +249,27 @@ def test_odd_input_gives_a_line_or_a_sentence(model, tmp_path, content, said):
         assert said in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "lines", "is_table"),
+    [
+        ("a.csv", ["review,stars", '"good, or so",5', "bad,1"], True),
+        ("a.tsv", ["1\tsnow", "2\tship"], True),
+        ("a.jsonl", ['{"text": "snow"}'], True),
+        ("a.csv", ["I like snow", "We saw a ship, yesterday", "snow"], False),
+        ("a.tsv", ["snow", "ship"], False),
+        ("a.txt", ["snow, ship", "snow, ship"], False),
+        ("a.csv", ["", ""], False),
+    ],
+)
+def test_lines_of_a_table_are_doubted_to_be_texts(model, tmp_path, name, lines, is_table):
+    path = tmp_path / name
+    path.write_text("".join(f"{line}\n" for line in lines))
+    found = invoke("translate", str(model), str(path))
+    assert (found.returncode, found.stdout.count("\n")) == (0, len(lines))
+    told = f"{path}: this looks like a table; each line of it is read as one text, with all its columns.\n"
+    assert (told in found.stderr) == is_table
+
+
 def test_a_missing_or_foreign_model_is_refused(tmp_path, article):
     assert invoke("translate", str(tmp_path / "nothing"), str(article)).returncode == 2
     (tmp_path / "foreign").mkdir()

@@ -23,6 +23,7 @@ Answer = Callable[[list[str], int], list[str]]  # lines and the number of the fi
 
 def work_through(texts: Texts, out: Path | None, sign: Mapping[str, Any], answer: Answer) -> None:
     """Answer every line. `sign` is all that determines the answers: only a file with the same sign is resumed."""
+    texts.doubt_tables()
     if out is None:
         with _progress(texts, 0, bar=not sys.stdout.isatty()) as (advance, total):
             number = 1

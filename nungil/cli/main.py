@@ -26,13 +26,14 @@ from nungil.cli import (
 )
 from nungil.cli.sections import Sectioned
 from nungil.cli.talk import guarded_output, guarded_talk
-from nungil.errors import LostError, NungilError, ProcessError
+from nungil.errors import LostError, NungilError, ProcessError, ResourceError
 
 HELP = """Train attention models, run them, and see exactly where they look.
 
 Start with: nungil demo
 """
 
+NO_MEMORY = "out of memory; a smaller model, smaller batches (training.batch_tokens) or shorter texts need less"
 STOPPED = 130  # the shell's code for Ctrl-C
 
 app = typer.Typer(
@@ -108,11 +109,18 @@ def _run() -> None:
     except Exception as error:
         if debug:
             raise
+        if _is_want_of_memory(error):
+            _end(f"nungil: {NO_MEMORY}", ResourceError.exit_code)
         _end(
             f"nungil: this is a bug in nungil: {type(error).__name__}: {error}\n"
             "Run the command again with --debug for the traceback, and report it with what `nungil info` prints.",
             1,
         )
+
+
+def _is_want_of_memory(error: Exception) -> bool:
+    """Python and NumPy have an error of its own for it; torch has words."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
 
 
 def _open_what_is_closed() -> None:

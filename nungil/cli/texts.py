@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, repeat
 from pathlib import Path
 from typing import cast
@@ -15,7 +16,8 @@ from nungil.cli.talk import say
 from nungil.errors import CorpusError, UsageError
 from nungil.text.counts import counted
 from nungil.text.encodings import describe_bad_bytes, describe_no_mark
-from nungil.text.files import BLOCK, check_encoding, read_lines, refuse_bad_text
+from nungil.text.files import BLOCK, check_encoding, read_head, read_lines, refuse_bad_text
+from nungil.text.formats import looks_like_table
 
 CHUNK = 1_000  # lines answered together, so that output begins before input ends
 FEWEST = 200  # the same for short files with a progress bar; fewer would be slower
@@ -100,6 +102,13 @@ class Texts:
     def count(self) -> int:
         """How many lines there are in the files."""
         return sum(1 for path in self.files for _ in read_lines(path, self.encoding))
+
+    def doubt_tables(self) -> None:
+        """A table is what a model is trained on, but here its columns, quotes and header would be parts of texts."""
+        for path in filter(Path.is_file, self.files):
+            with suppress(CorpusError):  # which is said when it is read
+                if looks_like_table(path, read_head(path, self.encoding)):
+                    say(f"{path}: this looks like a table; each line of it is read as one text, with all its columns.")
 
     def _lines(self) -> Iterator[str | None]:
         if not self.files:

@@ -90,10 +90,15 @@ def build_model(config: ModelConfig) -> Model:
     return build_translator(config.model, config.vocabulary)
 
 
-def shapes_of(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """The shape of every weight that the config implies, without allocating any."""
+def outline_of(config: ModelConfig) -> Model:
+    """The model that the config implies, without allocating any of its weights."""
     with torch.device("meta"), _Unfilled():
-        return {name: tuple(part.shape) for name, part in build_model(config).named_parameters()}
+        return build_model(config)
+
+
+def shapes_of(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """The shape of every weight that the config implies."""
+    return {name: tuple(part.shape) for name, part in outline_of(config).named_parameters()}
 
 
 def write_tokenizers(folder: Path, tokenizers: Tokenizers) -> dict[str, str]:

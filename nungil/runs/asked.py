@@ -13,10 +13,11 @@ from nungil.runs.data import DataSettings, open_data
 from nungil.runs.kept import kept_records
 from nungil.runs.sets import name_of, reasons
 from nungil.text.cleaning import CleaningSettings, Tally, clean_labelled, clean_pairs, tidied_record
+from nungil.text.corpus import open_corpus
 from nungil.text.counts import counted
 from nungil.text.languages import Languages, read_tag, tag_of
 from nungil.text.opened import Opened
-from nungil.text.source import Task
+from nungil.text.source import CorpusSettings, Task
 from nungil.text.tidy import tidy
 
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def _from_data(
     places: Places, model: "Translator | Classifier | None", ready: Mapping[Path, Answers], say: Say
 ) -> Asked:
     task = _told_task(places, model, ready)
+    if task == "translate" and places.task is None:
+        _refuse_labels(places)
     reading = DataSettings(train=places.data, columns=places.columns, task=task, encoding=places.encoding)
     opened = _open(reading, _languages(places, model), say)
     corpus, name = opened.train, name_of(opened.train)
@@ -154,6 +157,19 @@ def _from_data(
     if tally.dropped:
         say(f"{tally.dropped.total():,} of {counted(tally.read, 'record')} left out: {reasons(tally)}.")
     return _asked(opened.task, records, opened.languages, name)
+
+
+def _refuse_labels(places: Places) -> None:
+    """Labels are no translations to be like, though any two columns can be read as pairs."""
+    try:
+        corpus = open_corpus(places.data, CorpusSettings(columns=places.columns, encoding=places.encoding))
+    except CorpusError:  # which reading it as pairs will say, if that cannot be done either
+        return
+    if corpus.task == "classify":
+        raise CorpusError(
+            f"{name_of(corpus)}: texts with labels, by the look of it, and translations are scored on pairs; choose "
+            "the two texts with --columns en,ko, or say that these are pairs: --task translate"
+        )
 
 
 def _open(settings: DataSettings, languages: Languages, say: Say) -> Opened:

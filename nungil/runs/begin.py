@@ -18,6 +18,8 @@ from nungil.model.folder import MORE, ModelConfig, shapes_of, write_config, writ
 from nungil.model.scores import ScoreSettings
 from nungil.model.vocabulary import Vocabulary
 from nungil.runs.data import open_data
+from nungil.runs.interrupt import ended_at_once
+from nungil.runs.memory import refuse_too_large
 from nungil.runs.plan import Plan, make_plan, refuse_other_task
 from nungil.runs.prepare import LONGEST, Prepared, prepare
 from nungil.runs.progress import Say, tensorboard_writer
@@ -42,25 +44,31 @@ def begin(recipe: Recipe, out: Path, say: Say, beside: Collection[str] = ()) -> 
     """Make the folder of a new run; `beside` may stand in it already. If anything is refused, nothing is left of it."""
     refuse_existing(out, beside)
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    _claim(out)
-    try:
-        start = open_start(recipe)
-        recipe = start.taken_over(recipe) if start is not None else recipe
-        opened = open_data(recipe.data)
-        if start is not None:
-            start.refuse_other_languages(opened)
-        refuse_other_task(recipe, opened.task)  # before hours are spent on reading
-        say("Reading the data and learning how to cut it into tokens …" if start is None else "Reading the data …")
-        taken = start.taken if start is not None else None
-        prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened, taken)
-        if start is not None:
-            start.write_weights(out / DATA)
-            prepared = replace(prepared, decisions=(*prepared.decisions, *start.known(prepared)))
-        _write(recipe, prepared, out, say)
-    except BaseException:
-        _empty(out, beside)
-        _remove(made)
-        raise
+    with ended_at_once("stopped while the data was read; nothing of this run is kept"):
+        _claim(out)
+        try:
+            _read(recipe, out, say)
+        except BaseException:
+            _empty(out, beside)
+            _remove(made)
+            raise
+
+
+def _read(recipe: Recipe, out: Path, say: Say) -> None:
+    """Read the data into the folder, with all that a run goes on from."""
+    start = open_start(recipe)
+    recipe = start.taken_over(recipe) if start is not None else recipe
+    opened = open_data(recipe.data)
+    if start is not None:
+        start.refuse_other_languages(opened)
+    refuse_other_task(recipe, opened.task)  # before hours are spent on reading
+    say("Reading the data and learning how to cut it into tokens …" if start is None else "Reading the data …")
+    taken = start.taken if start is not None else None
+    prepared = prepare(recipe.data, recipe.cleaning, recipe.tokenizer, out / DATA, recipe.seed, opened, taken)
+    if start is not None:
+        start.write_weights(out / DATA)
+        prepared = replace(prepared, decisions=(*prepared.decisions, *start.known(prepared)))
+    _write(recipe, prepared, out, say)
 
 
 def refuse_existing(out: Path, beside: Collection[str] = ()) -> None:
@@ -117,6 +125,7 @@ def _write(recipe: Recipe, prepared: Prepared, folder: Path, say: Say) -> None:
     plan = _plan(recipe, prepared)
     config = _config(recipe, prepared, plan, write_tokenizers(folder, prepared.tokenizers))
     _refuse_small_batches(plan.training.batch_tokens or 1, prepared, config)
+    refuse_too_large(config, plan.training.processes)
     if plan.training.tensorboard:
         tensorboard_writer()
     parameters = sum(map(math.prod, shapes_of(config).values()))

@@ -7,7 +7,7 @@ from nungil.runs.prepare import Prepared
 from nungil.runs.progress import spell_time
 from nungil.runs.result import Run
 from nungil.runs.work import Validation
-from nungil.scoring.translation import RUN, too_short_for_bleu
+from nungil.scoring.translation import ENOUGH, RUN, too_short_for_bleu
 from nungil.text.atomic import whole_file
 from nungil.text.counts import counted
 
@@ -55,15 +55,18 @@ def title(config: ModelConfig) -> str:
 def verdict(run: Run, prepared: Prepared) -> str:
     """A sentence on whether it is good enough to use."""
     scored, name = (run.test, "test") if run.test is not None else (run.validation, "validation")
+    records = prepared.test_records or prepared.valid_records
+    if len(records) < ENOUGH:
+        texts = counted(len(records), "text")
+        return f"No verdict: its {name} set has {texts}, and fewer than {ENOUGH} are too few to judge a model by."
     if run.config.task == "translate":
         bleu, chrf = scored.scores["bleu"], scored.scores["chrf"]
-        references = [str(record[1]) for record in prepared.test_records or prepared.valid_records]
+        references = [str(record[1]) for record in records]
         if too_short_for_bleu(references, run.config.target):
             short = f"hardly any text of its {name} set has the {RUN} words that BLEU needs"
             return f"In words: {short}; use chrF, {chrf:.1f}."
         worth = next(words for limit, words in WORTH if bleu < limit)
         return f"In words: with BLEU {bleu:.1f} on its {name} set, {worth}."
-    records = prepared.test_records or prepared.valid_records
     labels = [record[1] for record in records]
     commonest = max(set(labels), key=lambda label: (labels.count(label), label))
     share = 100 * labels.count(commonest) / len(labels)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from nungil.runs.recipe import Recipe
 
 Fingerprints = dict[str, Any]
 FREE = {"checkpoint_minutes", "log_every", "processes", "tensorboard"}  # settings that make no other model
+GOES_ON = {"training", "seed"}  # sections of a kept recipe that a run goes on by; the others were for its beginning
 ELSEWHERE = {"format", "files"}  # of config.json: files are the vocabulary
 OF_DATA = ("training data", "validation data", "text of the validation set", "text of the test set", "vocabulary")
 
@@ -30,6 +31,7 @@ def fingerprints(prepared: Prepared, config: ModelConfig, recipe: Recipe, proces
             **_flat("training", recipe.training.model_dump(mode="json", exclude=FREE)),
             **_flat("", config.model_dump(mode="json", exclude=ELSEWHERE)),
         },
+        "beginning": _flat("", recipe.model_dump(mode="json", exclude=GOES_ON)),
         "processes": processes,
         "torch": str(torch.__version__),
     }
@@ -41,15 +43,24 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     What an older version has not noted down cannot be compared.
     """
     found = [f"the {name} was changed" for name in OF_DATA if name in before and before[name] != now[name]]
-    earlier = before.get("settings", {})
+    found += _other_values(before.get("settings", {}), now["settings"])
     found += [
-        f"{name} was {json.dumps(earlier[name])} and is {json.dumps(value)}"
-        for name, value in now["settings"].items()
-        if name in earlier and earlier[name] != value
+        f"{change} in recipe.json, where that has no effect on a run that has begun"
+        for change in _other_values(before.get("beginning", {}), now["beginning"])
     ]
     if before.get("processes") != now["processes"]:
         found.append(f"it was trained by {_count(before.get('processes', 1))}, and now by {_count(now['processes'])}")
     return found
+
+
+def _other_values(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in now.items():
+        if name in before and before[name] != value:
+            yield f"{name} was {_spelled(before[name])} and is {_spelled(value)}"
+
+
+def _spelled(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def other_torch(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -1,9 +1,16 @@
-"""Ctrl-C, SIGTERM and SIGHUP set a flag, which is read between two updates. A second signal ends at once."""
+"""Ctrl-C, SIGTERM and SIGHUP stop a run alike. A second signal ends at once.
+
+Between updates a signal sets a flag, which is read when everything is consistent; before and after them it interrupts.
+"""
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
+
+from nungil.errors import StoppedError
 
 SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__)
 
@@ -37,3 +44,21 @@ class Interrupt:
         self.asked = signal.Signals(number)
         for each in self._before:
             signal.signal(each, signal.SIG_DFL)
+
+
+class _AtOnce(Interrupt):
+    """The first signal ends what is under way, which tidies up on its way out."""
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        super()._note(number, frame)
+        raise KeyboardInterrupt  # no StoppedError: what asks for errors of ours, or of any kind, would take it
+
+
+@contextmanager
+def ended_at_once(message: str) -> Iterator[None]:
+    """While it is entered, the first signal ends what is under way with an error that says this."""
+    with _AtOnce() as interrupt:
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise StoppedError(message, interrupt.asked or signal.SIGINT) from None

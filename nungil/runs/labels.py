@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from nungil.errors import CorpusError, did_you_mean
 from nungil.records import Labelled
+from nungil.text.checkup import CHOOSE
 from nungil.text.cleaning import Record
 from nungil.text.survey import MOST_LABELS
 
 SHOWN = 10
-CHOOSE = "is this the column of labels? Choose with --columns text,label"
 
 
 @dataclass

@@ -20,7 +20,7 @@ from nungil.model.recurrent import RecurrentSettings
 from nungil.model.transformer import TransformerSettings
 from nungil.runs.prepare import Prepared
 from nungil.runs.recipe import Recipe
-from nungil.scoring.translation import RUN, too_short_for_bleu
+from nungil.scoring.translation import ENOUGH, RUN, too_short_for_bleu
 from nungil.settings import Settings, build_settings
 from nungil.text.counts import counted
 from nungil.text.outlook import outlook
@@ -238,6 +238,10 @@ def _metric(prepared: Prepared, decisions: list[str]) -> Metric:
     """The metric of validations: the usual one, unless texts are too short for BLEU."""
     if prepared.task == "classify":
         return METRICS["classify"][0]
+    if len(prepared.valid_records) < ENOUGH:
+        few = counted(len(prepared.valid_records), "text")
+        decisions.append(f"The validation set has {few}: validation by chrF, because BLEU of so few is often 0.")
+        return "chrf"
     if too_short_for_bleu([str(record[1]) for record in prepared.valid_records], prepared.languages.target):
         decisions.append(f"Hardly any text has the {RUN} words that BLEU needs: validation by chrF.")
         return "chrf"

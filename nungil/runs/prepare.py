@@ -15,6 +15,7 @@ from nungil.records import Labelled, Pair
 from nungil.runs.data import DataSettings, open_data
 from nungil.runs.labels import listed, shares
 from nungil.runs.sets import PAIRS, TEXTS, Kind, Sets, gather, reasons, side_of
+from nungil.text.checkup import MANY, about_many, about_spelling, spelled_alike
 from nungil.text.cleaning import CleaningSettings, Record, Tally
 from nungil.text.counts import counted
 from nungil.text.languages import Languages
@@ -211,6 +212,10 @@ def _decisions(job: _Job, sets: Sets[Record], tokenizers: Tokenizers, too_long: 
     yield from sets.decisions
     if sets.labels:
         yield f"{shares(sets.labels)}."
+        if MANY * len(sets.labels) > sets.labels.total():
+            yield f"Note: {about_many(len(sets.labels), sets.labels.total())}."
+        for same in spelled_alike(sets.labels):
+            yield f"Note: {about_spelling(same)}."
         missing = sorted(set(sets.labels) - {record[1] for record in sets.valid})
         if missing:
             yield f"The validation set has no text with {listed(missing)}, so it cannot tell how well that is learned."

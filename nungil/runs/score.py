@@ -17,6 +17,7 @@ from nungil.scoring.classifiers import LabelReport, report_labels
 from nungil.scoring.measures import Way
 from nungil.scoring.nearest import nearest
 from nungil.scoring.resampling import SAMPLES, SEED
+from nungil.scoring.translation import ENOUGH
 from nungil.scoring.translators import NEAREST, Given, TranslationReport, report_translations
 from nungil.text.counts import counted
 from nungil.text.languages import Languages
@@ -104,7 +105,10 @@ def score(request: ScoreRequest, say: Say) -> Scored:
     }
     seen = {system.name: _seen(system, one, asked, say) for system, one in models.items()}
     count = len(asked.references)
-    if count < FEW:
+    if count < ENOUGH:
+        bleu = ", and BLEU of so few may be 0 however good they are" if asked.task == "translate" else ""
+        say(f"Only {counted(count, 'record')}: too few to tell how good it is{bleu}.")
+    elif count < FEW:
         say(f"Only {counted(count, 'record')}: the scores may be far off, and so may their intervals.")
     engines = {system.name: system.run for system in models}
     report = (

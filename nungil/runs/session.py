@@ -25,6 +25,7 @@ from nungil.runs.begin import DATA, RECIPE
 from nungil.runs.card import write_card
 from nungil.runs.fingerprints import Fingerprints, changes, fingerprints, other_torch
 from nungil.runs.interrupt import Interrupt
+from nungil.runs.memory import refuse_too_large
 from nungil.runs.prepare import Prepared
 from nungil.runs.progress import METRICS, Say, Teller, seconds_so_far, spell_time, to_nobody
 from nungil.runs.recipe import Recipe
@@ -85,6 +86,8 @@ class Session:
         if recipe.training.threads is not None:
             torch.set_num_threads(recipe.training.threads)
         config = read_config(folder)
+        if ranks.leads:  # before the others have any
+            refuse_too_large(config, ranks.here)
         tokenizers = read_tokenizers(folder, config)
         torch.manual_seed(seed_of(recipe.seed, 0))
         loaded = Loaded(config, build_model(config), tokenizers)

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from nungil.errors import CheckpointError, DivergedError, ProcessError, StoppedError, UsageError
+from nungil.errors import CheckpointError, DivergedError, ProcessError, StoppedError, UsageError, as_typed
 from nungil.runs.begin import RECIPE, begin, write_recipe
+from nungil.runs.interrupt import ended_at_once
 from nungil.runs.launch import hold_on, launch
 from nungil.runs.plan import share_of_cores
 from nungil.runs.progress import Say, to_nobody, to_stderr
@@ -105,7 +106,11 @@ def _go_on(folder: Path, say: Say, ranks: Ranks, accept_changes: bool = False, *
         options = ["--accept-changes"] * accept_changes + ["--quiet"] * (say is to_nobody)
         launch(folder, training.processes, training.threads or 1, options)
         return Run.read(folder)
-    with _alone(folder) if ranks.leads else nullcontext():
+    stopped = f"stopped; next: nungil resume {as_typed(folder)}"
+    with (
+        _alone(folder) if ranks.leads else nullcontext(),
+        ended_at_once(stopped) if ranks.world == 1 else nullcontext(),
+    ):
         session = _opened(folder, say, ranks, accept_changes)
         if resumed and (session.done or session.was_under_way):
             session.say(_standing(session))

@@ -23,6 +23,8 @@ Reject = Callable[[str, Pair | Labelled], None]
 FEW = 1_000  # records; below it a model learns by heart
 MANY_DROPPED = 0.1
 MIXED = 0.25  # share of pairs that are the other way round at which they are no slips
+MANY = 2  # texts for each label, on average, below which these are hardly labels
+CHOOSE = "is this the column of labels? Choose with --columns text,label"
 LOPSIDED = 0.9  # share of the commonest label
 SPELLED_OUT = {
     "copies": "the target is the source",
@@ -30,6 +32,7 @@ SPELLED_OUT = {
     "source in the script of the target": "the source is written in the script of the target",
     "target in the script of the source": "the target is written in the script of the source: probably untranslated",
     "broken characters": "� stands where bytes could not be read when the file was made",
+    "HTML": "HTML stands in the text (`<br />`, `&amp;`), and is learned as if it were words; take it out",
     "one source, several targets": "the source was met before with another target",
     "one text, several labels": "the text was met before with another label",
 }
@@ -151,6 +154,8 @@ def _faults(found: Survey, held_out: dict[str, Tally]) -> Iterator[str]:
         yield "nothing is left to train on"
     elif found.task == "classify" and len(found.labels) == 1:
         yield f"all texts have the same label, {next(iter(found.labels))!r}"
+    elif found.task == "classify" and len(found.labels) == found.records:
+        yield f"each of {found.records:,} texts has a label of its own; {CHOOSE}"
     for name, tally in held_out.items():
         if not tally.kept:
             yield f"nothing is left of the {name} set"
@@ -194,7 +199,7 @@ def _how_few(records: int, needs_split: bool) -> Iterator[str]:
         yield f"{counted}; a model learns so few by heart"
 
 
-def _spelled_alike(labels: Iterable[str]) -> Iterator[list[str]]:
+def spelled_alike(labels: Iterable[str]) -> Iterator[list[str]]:
     """Labels that people take for one."""
     by_spelling: dict[str, list[str]] = {}
     for label in labels:
@@ -202,16 +207,28 @@ def _spelled_alike(labels: Iterable[str]) -> Iterator[list[str]]:
     yield from (same for same in by_spelling.values() if len(same) > 1)
 
 
+def about_many(labels: int, texts: int) -> str:
+    """The word on labels of which most stand beside one text only, as numbers that measure something do."""
+    return f"{labels:,} labels for {texts:,} texts, so that most of them cannot be learned; {CHOOSE}"
+
+
+def about_spelling(same: Sequence[str]) -> str:
+    """The word on labels that people take for one, and a model for several."""
+    return f"labels that differ only in capitals or spaces, and count as several: {', '.join(map(repr, same))}"
+
+
 def _label_warnings(found: Survey, held_out: dict[str, set[str]]) -> Iterator[str]:
     if found.task != "classify" or not found.records:
         return
     if OTHER in found.labels:
-        yield f"more than {MOST_LABELS:,} labels; is this the column of labels? Choose with --columns text,label"
+        yield f"more than {MOST_LABELS:,} labels; {CHOOSE}"
+    elif MANY * len(found.labels) > found.records:
+        yield about_many(len(found.labels), found.records)
     label, count = next(iter(found.labels.items()))
     if count > LOPSIDED * found.records and len(found.labels) > 1:
         yield f"{count / found.records:.1%} have the label {label!r}; saying always that scores as much"
-    for same in _spelled_alike(found.labels):
-        yield f"labels that differ only in capitals or spaces, and count as several: {', '.join(map(repr, same))}"
+    for same in spelled_alike(found.labels):
+        yield about_spelling(same)
     for name, labels in held_out.items():
         unknown = sorted(labels - set(found.labels))
         if unknown and OTHER not in found.labels:

@@ -26,7 +26,10 @@ PACKED = {
     b"\x28\xb5\x2f\xfd": "packed with zstd",
     b"PAR1": "a Parquet table",
     b"%PDF": "a PDF",
+    b"\xd0\xcf\x11\xe0": "a file of an office program",
 }
+WORKBOOKS = {".xlsx", ".xlsm", ".xls", ".ods"}
+WRITTEN = {".docx", ".doc", ".odt", ".pptx", ".ppt"}
 
 
 def path_of(given: str | PathLike[str], what: str) -> Path:
@@ -143,11 +146,20 @@ def byte_blocks(path: Path) -> Iterator[bytes]:
             first = stream.read(BLOCK)
             kind = next((kind for magic, kind in PACKED.items() if first.startswith(magic)), None)
             if kind is not None:
-                raise CorpusError(f"{path}: this is {kind}; unpack it into text first (gzip is read as it is)")
+                raise _packed(path, kind)
             blocks = _blocks(stream, first)
             yield from _unpacked(blocks) if first.startswith(GZIP) else blocks
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def _packed(path: Path, kind: str) -> CorpusError:
+    """What it is, and what to do; the files of office programs are zip archives, which nobody is to unpack."""
+    if path.suffix.lower() in WORKBOOKS:
+        return CorpusError(f"{path}: this is a workbook; save it as CSV (UTF-8) in the program that made it")
+    if path.suffix.lower() in WRITTEN:
+        return CorpusError(f"{path}: this is a document; save it as plain text (UTF-8) in the program that made it")
+    return CorpusError(f"{path}: this is {kind}; unpack it into text first (gzip is read as it is)")
 
 
 def _blocks(stream: BinaryIO, first: bytes) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import Literal
 from nungil.errors import CorpusError
 from nungil.text.declared import width_of
 from nungil.text.elements import root_of
-from nungil.text.readers.csv import told_delimiter
+from nungil.text.readers.csv import is_separated, told_delimiter
 from nungil.text.readers.fasttext import MARK
 from nungil.text.source import Format
 
@@ -44,6 +44,14 @@ def tell_shape(path: Path, lines: list[str]) -> Shape:
     tabs = filled[0].count("\t")
     regular = sum(line.count("\t") == tabs for line in filled) >= REGULAR * len(filled)
     return "tsv" if tabs and regular else "lines"
+
+
+def looks_like_table(path: Path, lines: list[str]) -> bool:
+    """Whether a file that is called a table has columns, or objects; its lines are no texts then."""
+    if _ending(path) not in ENDINGS or not any(line.strip() for line in lines):
+        return False
+    shape = tell_shape(path, lines)
+    return shape in ("tsv", "jsonl") or (shape == "csv" and is_separated(lines))
 
 
 def tell_units(path: Path, first: bytes) -> Format | None:

@@ -32,6 +32,24 @@ NAMES = {
     "chinese": "zh",
     "russian": "ru",
     "portuguese": "pt",
+    "dutch": "nl",
+    "polish": "pl",
+    "turkish": "tr",
+    "arabic": "ar",
+    "vietnamese": "vi",
+    "thai": "th",
+    "indonesian": "id",
+    "ukrainian": "uk",
+    "czech": "cs",
+    "swedish": "sv",
+    "finnish": "fi",
+    "danish": "da",
+    "norwegian": "no",
+    "greek": "el",
+    "hebrew": "he",
+    "hindi": "hi",
+    "romanian": "ro",
+    "hungarian": "hu",
     "영어": "en",
     "한국어": "ko",
 }
@@ -44,6 +62,7 @@ _SHORT = (
 SHORT = dict(entry.split(":") for entry in _SHORT.split()) | COUNTRIES
 # English words too: `is_positive` and `no_of_words` are no languages.
 WORDS = frozenset({"am", "as", "he", "is", "it", "my", "no", "or", "so", "to"})
+IN_BRACKETS = re.compile(r"(.+?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]")  # `Source (EN)`, `English [US]`
 TAG = re.compile(r"([a-z]{2,3})(?:[_-][\w-]+)?")
 SUBTAGS = re.compile(r"[-_@.]")
 ENDINGS = (".gz", ".txt", ".tsv")  # of files that may follow the ending that names a language
@@ -58,6 +77,10 @@ class Languages(NamedTuple):
 
 def language_of(name: str) -> str:
     """The language that a name begins with, or nothing when it is no name of a language."""
+    bracketed = IN_BRACKETS.fullmatch(name.strip())
+    if bracketed is not None:
+        inner = "" if bracketed[2].lower() in WORDS else bracketed[2]
+        return language_of(bracketed[1]) or language_of(inner)
     last = name.strip().lower().rpartition(".")[2]
     if last in NAMES:
         return NAMES[last]

@@ -1,6 +1,7 @@
 """What is in a corpus: one pass over cleaned records, in memory that does not grow with them (but for `Seen`)."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -21,6 +22,11 @@ MOST_LABELS = 1_000  # past it labels are counted together: this is not a column
 OTHER = "(other labels)"
 Batch = Sequence[Pair | Labelled]
 BROKEN = "\ufffd"  # what a decoder writes for bytes that it could not read
+# Of HTML only what hardly any text has by itself: `<pad>`, `<name>` and "AT&T" are words of their fields.
+ELEMENTS = "a|b|i|u|p|br|hr|em|ul|ol|li|td|tr|th|div|img|sub|sup|span|font|strong|table|h[1-6]|blockquote"
+HTML = re.compile(
+    rf"</?(?:{ELEMENTS})(?:\s[^<>]*+)?/?>|&(?:amp|lt|gt|quot|apos|nbsp|#\d{{1,7}}|#x[\da-f]{{1,6}});", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -101,11 +107,16 @@ class Surveyor:
         for place in places:
             self._findings.setdefault(name, Finding()).add(batch[place])
 
+    def _find_marks(self, batch: Batch, *sides: list[str]) -> None:
+        """What is no text, in any side of a record."""
+        self._find("broken characters", batch, sorted(set().union(*map(_broken, sides))))
+        self._find("HTML", batch, sorted(set().union(*map(_html, sides))))
+
     def _look_at_pairs(self, batch: Batch, sources: list[str], targets: list[str]) -> None:
         left, right = (self._columns[side].add(texts, self._scripts) for side, texts in enumerate((sources, targets)))
         copies = np.array([source == target for source, target in zip(sources, targets, strict=True)])
         self._find("copies", batch, np.flatnonzero(copies))
-        self._find("broken characters", batch, _broken(sources) | _broken(targets))
+        self._find_marks(batch, sources, targets)
         ours, theirs = self._usual_direction(left, right)
         if ours != theirs:
             # A name or a term in the other script is usual; a side without any letter of its own script is not.
@@ -125,7 +136,7 @@ class Surveyor:
 
     def _look_at_labels(self, batch: Batch, texts: list[str], labels: list[str]) -> None:
         self._columns[0].add(texts, self._scripts)
-        self._find("broken characters", batch, _broken(texts))
+        self._find_marks(batch, texts)
         for label in labels:
             known = label in self._labels or len(self._labels) < MOST_LABELS
             self._labels[label if known else OTHER] += 1
@@ -144,6 +155,10 @@ class Surveyor:
 
 def _broken(texts: list[str]) -> set[int]:
     return {place for place, text in enumerate(texts) if BROKEN in text}
+
+
+def _html(texts: list[str]) -> set[int]:
+    return {place for place, text in enumerate(texts) if ("<" in text or "&" in text) and HTML.search(text)}
 
 
 class _Column:

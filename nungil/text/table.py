@@ -19,6 +19,7 @@ NUMBERING = {"id", "idx", "index", "no", "number", "번호"}
 GRADES = {"rating", "stars", "score", "grade", "평점"}  # labels where no column is called one
 NAME = re.compile(r"[^\W\d][\w .-]{0,39}")
 LONGEST_NAME = 40  # characters
+BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]$")
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 MOST_LABELS = 50  # distinct values, and no more than half of the rows, that still look like labels
 LONGEST_LABEL = 40  # characters
@@ -103,8 +104,9 @@ def _place(table: Table, name: str) -> int:
 
 
 def _pair_by_name(names: Sequence[str], wanted: Sequence[str] = ()) -> tuple[int, int] | None:
-    sources = [place for place, name in enumerate(names) if name in SOURCES]
-    targets = [place for place, name in enumerate(names) if name in TARGETS]
+    bare = [re.sub(r"\s+", "_", BRACKETS.sub("", name)) for name in names]  # `source text (en)`
+    sources = [place for place, name in enumerate(bare) if name in SOURCES]
+    targets = [place for place, name in enumerate(bare) if name in TARGETS]
     if sources and targets:
         return sources[0], targets[0]
     tagged = [(place, language_of(name)) for place, name in enumerate(names) if language_of(name)]
@@ -141,7 +143,8 @@ def _text_and_label(table: Table, names: Sequence[str]) -> tuple[int, int]:
         label = _label_among(table, range(table.width))
     if label is None:
         label = 1
-    text = next((place for place, name in enumerate(names) if name in TEXTS and place != label), None)
+    named = (place for place, name in enumerate(names) if name in TEXTS and place != label)
+    text = next((place for place in named if _is_filled(table.column(place))), None)
     if text is None:
         others = [place for place in range(table.width) if place != label]
         text = max(others, key=lambda place: sum(map(len, table.column(place))))
@@ -154,12 +157,16 @@ def _label_among(table: Table, places: Sequence[int]) -> int | None:
     for place in places:
         values = table.column(place)
         distinct = set(values)
-        if not any(value.strip() for value in distinct):
-            continue  # an empty column, as a delimiter at the end of each line makes one
+        if not _is_filled(values):
+            continue  # remarks on some rows; or nothing, as a delimiter at the end of each line makes it
         if len(distinct) <= min(MOST_LABELS, len(values) // 2) and max(map(len, distinct), default=0) <= LONGEST_LABEL:
             found.append((len(distinct), place))
     most = max((len(set(table.column(place))) for place in places), default=0)
     return min(found)[1] if found and min(found)[0] * 2 <= most else None
+
+
+def _is_filled(values: Sequence[str]) -> bool:
+    return 2 * sum(1 for value in values if value.strip()) >= len(values)
 
 
 def _all_numbers(values: Sequence[str]) -> bool:

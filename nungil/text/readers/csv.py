@@ -1,8 +1,12 @@
-"""Quoted CSV: commas, semicolons or tabs between fields, and anything inside quotes, line ends too."""
+"""Quoted CSV: commas, semicolons or tabs between fields, and anything inside quotes, line ends too.
+
+A space after a separator belongs to neither text: `"a, text", "label"` is what many write by hand.
+"""
 
 import csv
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -12,12 +16,14 @@ from nungil.text.files import HEAD_LINES, read_lines
 from nungil.text.readers.tsv import too_few
 from nungil.text.source import Rows, Source
 
+separated = partial(csv.reader, skipinitialspace=True)
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SEPARATOR_LINE = re.compile(r"""(?i)"?sep=(\\t|\t|[^\w\s"])"? *""")  # which Excel reads, and writes for itself
 
 # A field in quotes, those inside it doubled; what is empty or a number may go without, but not all of a record.
 FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[-+]?\d*+(?:\.\d++)?+)'
 QUOTED_RECORDS = re.compile(rf'(?:(?=[^"\n]*+"|\t*+\n){FIELD}(?:\t{FIELD})*+\n)++')
+REGULAR = 0.95  # share of records as wide as the first that no text with commas in it has
 UNFINISHED = 20  # lines of a record that may go on beyond those that are looked at
 
 
@@ -56,7 +62,7 @@ def csv_records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int
     lines = read_lines(path, encoding)
     first = list(islice(lines, 1))
     told = told_delimiter(first) is not None
-    reader = csv.reader((text + "\n" for text in chain(first[told:], lines)), delimiter=delimiter, strict=True)
+    reader = separated((text + "\n" for text in chain(first[told:], lines)), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1 + told
         try:
@@ -90,6 +96,11 @@ def sniff_delimiter(lines: list[str]) -> str:
     return told_delimiter(lines) or max(DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
 
 
+def is_separated(lines: list[str]) -> bool:
+    """Whether these first lines are records of one width, but for a few."""
+    return told_delimiter(lines) is not None or max(_regularity(lines, one)[0] for one in DELIMITERS) >= REGULAR
+
+
 def is_quoted_tsv(lines: list[str]) -> bool:
     """Whether every text of these first lines stands in quotes, between tabs, in records of one width.
 
@@ -109,7 +120,7 @@ def is_quoted_tsv(lines: list[str]) -> bool:
 def _regularity(lines: list[str], delimiter: str) -> tuple[float, int]:
     """The share of records that are as wide as the first, and that width."""
     try:
-        widths = [len(fields) for fields in csv.reader((line + "\n" for line in lines), delimiter=delimiter) if fields]
+        widths = [len(fields) for fields in separated((line + "\n" for line in lines), delimiter=delimiter) if fields]
     except csv.Error:
         return 0.0, 0
     if not widths or widths[0] < 2:
