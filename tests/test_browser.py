@@ -240,6 +240,39 @@ def test_a_word_is_changed_and_the_difference_drawn(visit, luong, button, edit):
     assert texts(page, "#edit .outputs dd") == [difference.before.output, difference.after.output]
 
 
+def test_the_search_is_shown_and_a_click_goes_another_way(visit, luong):
+    page = visit()
+    own = luong.look("I like snow")
+    assert own.beam is not None
+    path = own.beam.path(own.beam.best)
+    taken = values(page, "#search .fork > data")
+    assert taken == pytest.approx([np.exp(own.beam.nodes[place].log_probability) for place in path], abs=1e-5)
+    leaves = set(range(len(own.beam.nodes))) - {node.parent for node in own.beam.nodes}
+    assert page.locator("#search .hypothesis").count() == len(leaves - set(path))
+
+    assert page.locator("#search [tabindex='0']").count() == 1, "Tab stops here once, however many words there are"
+    page.focus("#search [tabindex='0']")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.closest('.hypothesis') !== null")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search .forced")
+    (label,) = page.eval_on_selector_all("#search .hypothesis button.word", "all => [all[0].ariaLabel]")
+    begun = label.removeprefix("go on from «").removesuffix("»")
+    forced = luong.translate(["I like snow"], prefix=begun)[0].text or begun
+    assert forced != own.target
+    assert forced.startswith(begun.removesuffix(" <eos>"))
+    assert forced in page.text_content("#search .forced")
+    weights = luong.look("I like snow", forced).weights
+    assert np.allclose(cells_by_keys(page), weights, atol=1e-5), "the map is of what was forced"
+    assert values(page, "#search .fork > data") == taken, "the search is still that of its own translation"
+
+    page.click("#search .forced button")
+    page.wait_for_selector("#search .forced", state="detached")
+    assert np.allclose(cells_by_keys(page), own.weights, atol=1e-5)
+
+
 def test_attention_is_dragged_and_the_output_follows(visit, server, luong):
     page = visit()
     own = luong.look("I like snow").weights[0]

@@ -109,6 +109,12 @@ def test_every_cell_of_an_svg_is_that_of_the_picture(signed):
     assert title == f"나는 → <script>alert(1)</script>: {shown.cells[0, 1]:.4g}"
 
 
+def test_an_emoji_made_of_several_stays_one_in_an_svg():
+    svg = to_svg(chart(picture(rows=("👩\u200d💻", "a\u200db", "c"))))
+    assert ">👩\u200d💻</text>" in svg
+    assert ">a\\u200db</text>" in svg, "a joiner that joins nothing that can be seen is written out"
+
+
 def test_an_svg_has_its_words_as_text_its_scale_and_its_notes():
     svg = to_svg(chart(picture()))
     assert "<script" not in svg
@@ -278,6 +284,14 @@ def test_a_font_that_was_installed_since_the_first_figure_is_found(tmp_path, mon
     before = len(installed.__wrapped__())
     assert [entry.fname for entry in font_manager.fontManager.ttflist][-1] == str(new)
     assert len(installed.__wrapped__()) == before, "once"
+
+
+def test_signs_that_no_font_has_are_given_the_room_that_their_numbers_need(tmp_path):
+    emoji = picture(rows=("a", "👩\u200d👩\u200d👧\U0001f3fd", "b"), columns=("a", "bb", "ccc", "dddd", "👍🏽"))
+    save_picture(emoji, tmp_path / "emoji.png")
+    image = np.asarray(Image.open(tmp_path / "emoji.png").convert("L"))
+    assert image[:, :20].min() == 255, "the longest name of a row begins inside the figure, not left of it"
+    assert image[:20].min() == 255, "and so does that of a column"
 
 
 def test_without_matplotlib_the_way_to_it_is_told(monkeypatch):

@@ -118,6 +118,66 @@ def test_every_mechanism_has_an_example():
     assert {example.numbers.mechanism for example in EXAMPLES.values()} == set(PARAMETERS)
 
 
+def test_a_word_still_to_come_gets_exactly_nothing_in_every_head():
+    """Post 003: to predict word n, the words from n on are hidden."""
+    ledger = explain(EXAMPLES["masked"].numbers)
+    for head in (0, 1):
+        seen, hidden = np.split(ledger.step("weight", head).values, 2)
+        assert seen.sum() == pytest.approx(1)
+        assert (seen > 0).all()
+        assert hidden.tolist() == [0, 0]
+
+
+def test_only_its_position_tells_a_word_from_the_same_word():
+    numbers = EXAMPLES["positions"].numbers
+    ledger = explain(numbers)
+    waves = [[f(3 / 10_000 ** (2 * i / 4)) for i in (0, 1) for f in (math.sin, math.cos)]]
+    rows = next(step for step in ledger.steps if step.name == "position")
+    assert rows.values[3].tolist() == pytest.approx(*waves)
+    assert ledger.step("placed").values.tolist() == pytest.approx(np.add(numbers.query, waves[0]).tolist())
+    first, second = ledger.step("weight").values[[0, 3]]
+    assert second > 2 * first
+    without = explain(Numbers(**numbers.model_dump(include={"mechanism", "tokens", "query", "keys"})))
+    assert without.step("weight").values[0] == without.step("weight").values[3]
+
+
+@given(st.data())
+def test_positions_are_those_of_the_models(data):
+    Q, S = 5, 3
+    given = {"query": data.draw(vector(Q)), "keys": data.draw(matrix(S, Q)), "temperatures": [2.0]}
+    place = data.draw(st.integers(0, 999))
+    assert explain(Numbers(**given, positions=True, position=place)).residual < 1e-9
+    heads = {**EXAMPLES["multi-head"].numbers.model_dump(exclude_unset=True), "positions": True, "position": place}
+    assert explain(Numbers(**heads)).residual < 1e-9
+
+
+def test_the_rest_of_a_block_by_hand():
+    numbers = EXAMPLES["feed-forward"].numbers
+    ledger = explain(numbers)
+
+    def normed(vector):
+        return (vector - vector.mean()) / np.sqrt(vector.var() + 1e-5)
+
+    given = numbers.feed_forward
+    state = normed(np.array(numbers.query) + ledger.step("output").values)
+    inner = np.maximum(np.array(given.W_1) @ state + given.b_1, 0)
+    assert (inner == 0).any(), "relu has something to do"
+    assert ledger.step("inner").values == pytest.approx(inner)
+    assert ledger.step("normed").values == pytest.approx(normed(state + np.array(given.W_2) @ inner + given.b_2))
+    assert ledger.against == "nungil.attention.MultiHeadAttention(4, 2), nungil.model.blocks.FeedForward"
+
+
+@pytest.mark.parametrize(("name", "part"), [("positions", "sinusoids"), ("feed-forward", "Residual")])
+def test_other_positions_or_another_block_show_in_the_residual(name, part, monkeypatch):
+    real = getattr(residual, part)
+    wrong = {
+        "sinusoids": lambda first, *sizes: real(first + 1, *sizes),
+        "Residual": lambda settings: real(settings.model_copy(update={"norm": "pre"})),
+    }
+    monkeypatch.setattr(residual, part, wrong[part])
+    assert explain(EXAMPLES[name].numbers).residual > 0.1
+
+
 def test_a_wrong_module_shows_in_the_residual(monkeypatch):
     """The check can fail: let the real module be another one, and the residual says so."""
     monkeypatch.setattr(residual, "Dot", residual.ScaledDot)
@@ -148,8 +208,16 @@ def test_numbers_too_large_to_calculate_with_are_refused():
     ("change", "mistake"),
     [
         ({"score": "general"}, "score: dot has none; it belongs to local-m and local-p"),
-        ({"position": 1}, "position: dot has none; it belongs to local-m"),
+        ({"position": 1}, "position: dot has none; it belongs to local-m, or to positions"),
         ({"heads": 2}, "heads: dot has none; it belongs to multi-head"),
+        (
+            {"feed_forward": {"W_1": [[1.0]], "W_2": [[1.0]]}},
+            "feed_forward: dot has none; it belongs to multi-head",
+        ),
+        (
+            {"positions": True, "values": [[1.0]]},
+            "values: with positions, the keys are what is read; leave the values out",
+        ),
         ({"coverage": [1.0]}, "coverage: dot does not read it; the mechanism coverage does"),
     ],
 )
@@ -292,6 +360,21 @@ def test_asking_for_a_step_that_is_not_there_names_those_that_are():
             [
                 "[output] W_c: needs rows of 4 numbers, the width of what it reads",
                 "[output] W_s: needs rows of 1 numbers, the width of what it reads",
+            ],
+        ),
+        (
+            {
+                "mechanism": "multi-head",
+                "parameters": {f"W_{part}": [[1, 0], [0, 1]] for part in "qkvo"},
+                "feed_forward": {"W_1": [[1, 2, 3]], "b_1": [1, 2], "W_2": [[1], [2, 3]], "b_2": [1]},
+                "output": {"W_s": [[1, 2, 3, 4]]},
+            },
+            [
+                "[feed_forward] W_1: is 1 × 3, but needs 1 × 2",
+                "[feed_forward] W_2: row 2 has 2 numbers, row 1 has 1",
+                "[feed_forward] b_1: 2 numbers, but 1 are needed",
+                "[feed_forward] b_2: 1 number, but 2 are needed",
+                "feed_forward: stands in place of output; leave one of them out",
             ],
         ),
         (

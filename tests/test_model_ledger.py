@@ -27,7 +27,7 @@ from nungil.inspection.sheet import Sheet
 from nungil.inspection.stories import STORIES
 from nungil.inspection.terminal import print_ledger
 from nungil.inspection.whole import Place, explain_model, kinds_of, settled
-from nungil.inspection.worked import blocks, cells
+from nungil.inspection.worked import blocks, cells, vectors
 from nungil.inspection.worked import classifier as worked_classifier
 from nungil.inspection.worked import recurrent as worked_recurrent
 from nungil.inspection.worked import transformer as worked_transformer
@@ -285,7 +285,7 @@ def test_every_part_has_a_story_and_every_story_a_part():
 FAULTS = {
     "a gate": (cells, "sigmoid", lambda values: 0.5 * (1 + np.tanh(values)), lambda: recurrent(cell="gru")),
     "a cell": (worked_recurrent, "step_cell", lambda *given: cells.State(given[3].hidden, given[3].memory), recurrent),
-    "the norm's ε": (blocks, "EPSILON", 1e-2, transformer),
+    "the norm's ε": (vectors, "EPSILON", 1e-2, transformer),
     "positions": (worked_transformer, "positions", lambda count, width: np.zeros((count, width)), transformer),
     "one head's look": (
         blocks,

@@ -237,6 +237,16 @@ def test_honesty_is_quick_or_full_or_left_out(server, shelf):
     assert other["honesty_missing"] == "it is of raw attention between what is written and what is read"
 
 
+def test_a_look_has_the_search_of_the_models_own_translation(server, shelf):
+    record = shelf.find("luong").model.look(TEXT)
+    beam = answer(server, "look", model="luong", text=TEXT)["beam"]
+    assert beam["width"] == record.beam.width
+    assert [node["token"] for node in beam["nodes"]] == [node.token for node in record.beam.nodes]
+    assert len(beam["nodes"]) > record.beam.width
+    given = answer(server, "look", model="luong", text=TEXT, target=record.target)
+    assert given["beam"] is None, "nothing was searched for"
+
+
 def test_a_classifiers_look_has_its_labels(server, shelf):
     found = answer(server, "look", model="labels", text=TEXT)
     (own,) = shelf.find("labels").model.classify([TEXT])

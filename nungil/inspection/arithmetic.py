@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nungil.inspection.ledger import Array, Axis, LedgerStep, total
-from nungil.inspection.numbers import BIASES, Numbers, Output
+from nungil.inspection.numbers import BIASES, FeedForward, Numbers, Output
 from nungil.inspection.sheet import Sheet
+from nungil.inspection.worked.vectors import positions, write_norm
 
 
 @dataclass(frozen=True)
@@ -59,21 +60,38 @@ def work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
 
 def _work_out(numbers: Numbers) -> tuple[LedgerStep, ...]:
     sheet = Sheet()
-    query = np.asarray(numbers.query, dtype=np.float64)
+    query, keys = _placed(sheet, numbers)
     several = numbers.mechanism == "multi-head"
-    context = _multi_head(sheet, numbers) if several else _single(sheet, numbers)
-    if numbers.output is not None:
+    context = (_multi_head if several else _single)(sheet, numbers, query, keys)
+    if numbers.feed_forward is not None:
+        _feed_forward(sheet, numbers.feed_forward, query, context)
+    elif numbers.output is not None:
         _output(sheet, numbers.output, query, context)
-    elif not several and numbers.values is None:  # a decoder state and what it read; a dictionary has no use for it
+    elif not several and numbers.values is None and not numbers.positions:
+        # A decoder state and what it read; neither a dictionary nor a sentence that looks at itself joins them.
         sheet.write("concat", "[c; h_d]", np.concatenate([context, query]))
     return tuple(sheet.steps)
 
 
-def _single(sheet: Sheet, numbers: Numbers) -> Array:
+def _placed(sheet: Sheet, numbers: Numbers) -> tuple[Array, Array]:
+    """Query and keys; where asked for, each with its positional encoding."""
+    query, keys = np.asarray(numbers.query, dtype=np.float64), np.asarray(numbers.keys, dtype=np.float64)
+    if not numbers.positions:
+        return query, keys
+    source = Axis("source", numbers.labels)
+    sheet.write("embedding", "x", keys, source)
+    where = sheet.write("position", "PE(p)", positions(len(keys), keys.shape[1]), source)
+    placed = sheet.write("placed", "x + PE(p)", keys + where, source)
+    sheet.write("embedding", "x", query)
+    own = sheet.write("position", f"PE({numbers.position})", positions(1, len(query), numbers.position)[0])
+    return sheet.write("placed", f"x + PE({numbers.position})", query + own), placed
+
+
+def _single(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
     act = Act(
         score=numbers.compared,
-        query=np.asarray(numbers.query, dtype=np.float64),
-        keys=np.asarray(numbers.keys, dtype=np.float64),
+        query=query,
+        keys=keys,
         labels=numbers.labels,
         parameters=_arrays(numbers),
         window=numbers.mechanism if numbers.mechanism.startswith("local") else "none",
@@ -84,7 +102,7 @@ def _single(sheet: Sheet, numbers: Numbers) -> Array:
         coverage=None if numbers.coverage is None else np.asarray(numbers.coverage, dtype=np.float64),
     )
     looked = look(sheet, act)
-    _cool(sheet, numbers, looked.scores, looked.seen)
+    _cool(sheet, numbers, looked, act.keys if act.values is None else act.values)
     return looked.context
 
 
@@ -182,17 +200,17 @@ CENTRES: dict[str, Callable[[Sheet, Act], float]] = {
 }
 
 
-def _cool(sheet: Sheet, numbers: Numbers, scores: Array, seen: Array) -> None:
+def _cool(sheet: Sheet, numbers: Numbers, looked: Looked, read: Array) -> None:
     """The same look with scores divided by ever lower temperatures: in the limit, a dictionary."""
     if not numbers.temperatures:
         return
     rows = Axis("temperature", tuple(f"{temperature:g}" for temperature in numbers.temperatures))
-    divided = scores[None] / np.asarray(numbers.temperatures)[:, None]
-    divided = np.where(seen > 0, divided, -np.inf)
+    divided = looked.scores[None] / np.asarray(numbers.temperatures)[:, None]
+    divided = np.where(looked.seen > 0, divided, -np.inf)
     exponentials = np.exp(divided - divided.max(axis=1, keepdims=True))
     weights = exponentials / exponentials.sum(axis=1, keepdims=True)
     sheet.write("cooled weights", "softmax(e / τ)", weights, rows, Axis("source", numbers.labels))
-    sheet.write("cooled context", "c", weights @ np.asarray(numbers.what_is_read, dtype=np.float64), rows)
+    sheet.write("cooled context", "c", weights @ read, rows)
 
 
 @dataclass(frozen=True)
@@ -220,13 +238,14 @@ def look_with_head(sheet: Sheet, head: Projected) -> Looked:
     return Looked(sheet.weighted_sum(weights, head.values, head.rows, "α·V"), weights, scores, head.seen)
 
 
-def _multi_head(sheet: Sheet, numbers: Numbers) -> Array:
+def _multi_head(sheet: Sheet, numbers: Numbers, query: Array, keys: Array) -> Array:
     source, parameters = Axis("source", numbers.labels), _arrays(numbers)
-    zero = np.zeros(len(numbers.query))
+    zero = np.zeros(len(query))
     plus = {name: f" + {name}" if name in parameters else "" for name in BIASES}
-    query = sheet.write("query", "q", np.asarray(numbers.query))
-    keys = sheet.write("keys", "k", np.asarray(numbers.keys, dtype=np.float64), source)
-    values = sheet.write("values", "v", np.asarray(numbers.what_is_read, dtype=np.float64), source)
+    query = sheet.write("query", "q", query)
+    given = keys if numbers.values is None else np.asarray(numbers.values, dtype=np.float64)
+    keys = sheet.write("keys", "k", keys, source)
+    values = sheet.write("values", "v", given, source)
     seen = np.ones(len(keys))
     if numbers.keep is not None:
         seen = sheet.write("keep", "keep", np.asarray(numbers.keep, dtype=np.float64), source)
@@ -237,13 +256,26 @@ def _multi_head(sheet: Sheet, numbers: Numbers) -> Array:
     width, contexts = len(query) // numbers.heads, []
     for head in range(numbers.heads):
         part, sheet.head = slice(head * width, (head + 1) * width), head
-        given = projected_query[part], projected_keys[:, part], projected_values[:, part]
-        contexts.append(look_with_head(sheet, Projected(*given, source, seen, written)).context)
+        own = projected_query[part], projected_keys[:, part], projected_values[:, part]
+        contexts.append(look_with_head(sheet, Projected(*own, source, seen, written)).context)
     sheet.head = None
     joined = sheet.write("joined heads", "[c₀; c₁; …]", np.concatenate(contexts))
     return sheet.write(
-        "output", f"W_o [c₀; c₁; …]{plus['b_o']}", parameters["W_o"] @ joined + parameters.get("b_o", zero)
+        "output", f"o = W_o [c₀; c₁; …]{plus['b_o']}", parameters["W_o"] @ joined + parameters.get("b_o", zero)
     )
+
+
+def _feed_forward(sheet: Sheet, given: FeedForward, query: Array, looked: Array) -> None:
+    """The rest of a block as in 2017: what was looked up is added to what asked, then W₂ relu(W₁ x + b₁) + b₂."""
+    inner, outer = np.asarray(given.W_1, dtype=np.float64), np.asarray(given.W_2, dtype=np.float64)
+    added = sheet.write("added", "x = q + o", query + looked)
+    state = write_norm(sheet, None, added)
+    bias = "" if given.b_1 is None else " + b₁"
+    hidden = inner @ state + np.asarray(given.b_1 or [0.0] * len(inner))
+    hidden = sheet.write("inner", f"f = relu(W₁ n{bias})", np.maximum(hidden, 0))
+    bias = "" if given.b_2 is None else " + b₂"
+    part = sheet.write("outer", f"g = W₂ f{bias}", outer @ hidden + np.asarray(given.b_2 or [0.0] * len(outer)))
+    write_norm(sheet, None, sheet.write("added", "x′ = n + g", state + part), "x′", "n′")
 
 
 def _output(sheet: Sheet, output: Output, query: Array, context: Array) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nungil.errors import UsageError, did_you_mean
-from nungil.inspection.numbers import Numbers, Output
+from nungil.inspection.numbers import FeedForward, Numbers, Output
 
 SNOW = ["<sos>", "I", "like", "snow", "<eos>"]
 KOREAN = ["나는", "눈을", "좋아한다", "<eos>"]
@@ -28,6 +28,21 @@ WORDS = Output(
 )
 NARROW = [[1.0, 0.0], [0.5, 1.0], [0.0, 1.0]]
 THREE = ["I", "like", "snow"]
+HEADS: dict[str, Any] = {
+    "mechanism": "multi-head",
+    "heads": 2,
+    "parameters": {
+        "W_q": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        "W_k": [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        "W_v": [[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        "W_o": [[1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0], [1, 0, 0, 1]],
+    },
+}
+SENTENCE: dict[str, Any] = {
+    "tokens": THREE,
+    "query": [0, 1, 1, 0],
+    "keys": [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]],
+}
 WEATHER: dict[str, Any] = {
     "tokens": ["snow", "rain", "sun"],
     "keys": [[1.0, 0.0], [0.6, 0.8], [-0.8, 0.6]],
@@ -145,18 +160,49 @@ EXAMPLES: dict[str, Example] = {
     "multi-head": Example(
         "Self-attention with two heads: «snow» looks at its own sentence, each head through projections of its own.",
         "헤드가 둘인 셀프 어텐션: «snow»가 자기 문장을 봅니다. 헤드마다 제 행렬로 투영합니다.",
+        Numbers(**HEADS, **SENTENCE),
+    ),
+    "masked": Example(
+        "Masked self-attention: the decoder has been given <sos> and «나는», and «나는» looks back. To predict word 2, "
+        "the words from 2 on are hidden, and get a weight of exactly 0.",
+        "마스크드 셀프 어텐션: 디코더가 <sos>와 «나는»까지 받았고, «나는»이 뒤돌아봅니다. 2번째 단어를 예측하려면 "
+        "2번째부터 가려야 하므로, 그 단어들의 가중치는 정확히 0입니다.",
         Numbers(
-            mechanism="multi-head",
-            heads=2,
-            tokens=THREE,
+            **HEADS,
+            tokens=["<sos>", *KOREAN[:3]],
             query=[0, 1, 1, 0],
-            keys=[[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]],
-            parameters={
-                "W_q": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
-                "W_k": [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
-                "W_v": [[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
-                "W_o": [[1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0], [1, 0, 0, 1]],
-            },
+            keys=[[1, 0, 0, 1], [0, 1, 1, 0], [0, 2, 0, 1], [1, 1, 0, 0]],
+            keep=[True, True, False, False],
+        ),
+    ),
+    "positions": Example(
+        "Positional encoding: both «I» of «I know what I like» are the same embedding. Only the sines and cosines of "
+        "their places, added to it, tell the second one, which looks here, from the first.",
+        "포지셔널 인코딩: «I know what I like»의 두 «I»는 임베딩이 같습니다. 자리마다 다른 사인과 코사인을 더해야 "
+        "여기서 보고 있는 두 번째 «I»와 첫 번째 «I»가 구별됩니다.",
+        Numbers(
+            mechanism="scaled-dot",
+            tokens=["I", "know", "what", "I", "like"],
+            query=[1, 0, 0, 1],
+            keys=[[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0]],
+            positions=True,
+            position=3,
+        ),
+    ),
+    "feed-forward": Example(
+        "The rest of a Transformer's block: what the heads of «snow» found is added to it and normed, then put through "
+        "the position-wise feed-forward layers W₂ relu(W₁ x + b₁) + b₂, and is added and normed once more.",
+        "트랜스포머 블록의 나머지: «snow»의 헤드들이 찾은 것을 더해 정규화하고, 위치별 피드포워드 층 "
+        "W₂ relu(W₁ x + b₁) + b₂를 거쳐 다시 더하고 정규화합니다.",
+        Numbers(
+            **HEADS,
+            **SENTENCE,
+            feed_forward=FeedForward(
+                W_1=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 1, -1, -1]],
+                b_1=[0, 0, 0, 0, 1],
+                W_2=[[1, 0, 0, 0, 1], [0, 1, 0, 0, 0], [0, 0, 1, 0, -1], [0, 0, 0, 1, 0]],
+                b_2=[0, 0, 0.5, 0],
+            ),
         ),
     ),
     "pooling": Example(

@@ -82,6 +82,15 @@ class Output(Settings):
     )
 
 
+class FeedForward(Settings):
+    """What follows attention in a block of a Transformer: a residual and a norm, two layers, a residual and a norm."""
+
+    W_1: Matrix = Field(min_length=1, description="One row per number of the inner layer.")
+    b_1: Vector | None = Field(None, description="One number per number of the inner layer.")
+    W_2: Matrix = Field(min_length=1, description="Back to the width of the query.")
+    b_2: Vector | None = Field(None, description="One number per number of the query.")
+
+
 class Numbers(Settings):
     """One query, some keys, and whatever else the mechanism needs."""
 
@@ -94,11 +103,23 @@ class Numbers(Settings):
     parameters: dict[str, Parameter] = Field({}, description="The mechanism's own matrices, by their symbols.")
     score: ScoreName = Field("dot", description="The score inside a local window.")
     reach: int = Field(2, ge=1, description="D of a local window.")
-    position: int = Field(0, ge=0, description="The target step, counted from 0; local-m centres its window there.")
+    position: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="The target step, counted from 0: local-m centres its window there, and `positions` places the "
+        "query there.",
+    )
+    positions: bool = Field(
+        False, description="Add the positional encoding of a Transformer to the query and to each key."
+    )
     coverage: Vector | None = Field(None, description="The weight each source token has had so far; by default none.")
     heads: int = Field(1, ge=1, description="Heads of multi-head attention.")
     output: Output | None = Field(
         None, description="The output layers; left out, the ledger ends with the weighted sum."
+    )
+    feed_forward: FeedForward | None = Field(
+        None, description="The rest of a Transformer's block; left out, the ledger ends with the output of the heads."
     )
     temperatures: Vector = Field(
         [], description="Show weights and answer once more with scores divided by each of these."
@@ -177,6 +198,10 @@ def _mistakes(numbers: Numbers) -> Iterator[str]:
         yield f"temperatures: {numbers.mechanism} has none"
     yield from _pointless(numbers)
     yield from _parameter_mistakes(numbers)
+    if numbers.feed_forward is not None and numbers.mechanism == "multi-head":
+        yield from _feed_forward_mistakes(numbers.feed_forward, Q)
+        if numbers.output is not None:
+            yield "feed_forward: stands in place of output; leave one of them out"
     if numbers.output is not None:
         yield from _output_mistakes(numbers.output, Q, len(numbers.what_is_read[0]))
 
@@ -186,12 +211,16 @@ def _pointless(numbers: Numbers) -> Iterator[str]:
     users = {
         "score": ("local-m", "local-p"),
         "reach": ("local-m", "local-p"),
-        "position": ("local-m",),
         "heads": ("multi-head",),
+        "feed_forward": ("multi-head",),
     }
     for name, mechanisms in users.items():
         if name in numbers.model_fields_set and numbers.mechanism not in mechanisms:
             yield f"{name}: {numbers.mechanism} has none; it belongs to {' and '.join(mechanisms)}"
+    if "position" in numbers.model_fields_set and numbers.mechanism != "local-m" and not numbers.positions:
+        yield f"position: {numbers.mechanism} has none; it belongs to local-m, or to positions"
+    if numbers.positions and numbers.values is not None:
+        yield "values: with positions, the keys are what is read; leave the values out"
     if numbers.coverage is not None and numbers.compared != "coverage":
         yield f"coverage: {numbers.compared} does not read it; the mechanism coverage does"
 
@@ -252,6 +281,19 @@ def _shape(given: Matrix | Vector) -> tuple[int, ...] | None:
     if not widths:
         return (len(given),)
     return (len(given), widths.pop()) if len(widths) == 1 else None
+
+
+def _feed_forward_mistakes(given: FeedForward, width: int) -> Iterator[str]:
+    if width < 2:
+        yield "feed_forward: needs a query of 2 numbers or more; the norm of one number is always 0"
+    inner = len(given.W_1)
+    for name, rows, size, across in (("W_1", given.W_1, inner, width), ("W_2", given.W_2, width, inner)):
+        yield from (f"[feed_forward] {line}" for line in _ragged(name, rows))
+        if (len(rows), len(rows[0])) != (size, across):
+            yield f"[feed_forward] {name}: is {len(rows)} × {len(rows[0])}, but needs {size} × {across}"
+    for name, bias, size in (("b_1", given.b_1, inner), ("b_2", given.b_2, width)):
+        if bias is not None and len(bias) != size:
+            yield f"[feed_forward] {name}: {counted(len(bias), 'number')}, but {size} are needed"
 
 
 def _output_mistakes(output: Output, query_width: int, context_width: int) -> Iterator[str]:

@@ -22,7 +22,10 @@ from nungil.attention import (
     attend,
 )
 from nungil.inspection.ledger import LedgerStep
-from nungil.inspection.numbers import PLACES, Numbers, Output
+from nungil.inspection.numbers import PLACES, FeedForward, Numbers, Output
+from nungil.model import blocks as layers
+from nungil.model.blocks import BlockSettings, Residual
+from nungil.model.embedding import sinusoids
 
 
 def measure_residual(numbers: Numbers, steps: Iterable[LedgerStep]) -> tuple[float, str]:
@@ -30,17 +33,47 @@ def measure_residual(numbers: Numbers, steps: Iterable[LedgerStep]) -> tuple[flo
     written = {(step.name, step.head): step.values for step in steps}
     with torch.no_grad():
         real, module = _multi_head(numbers) if numbers.mechanism == "multi-head" else _single(numbers)
+        context = real["output" if numbers.mechanism == "multi-head" else "context", None]
+        query, _ = _asking(numbers)
+        if numbers.positions:
+            real["placed", None] = query
+            module += ", nungil.model.embedding.sinusoids"
+        if numbers.feed_forward is not None:
+            real["normed", None] = _block(numbers.feed_forward, query, context)
+            module += ", nungil.model.blocks.FeedForward"
         if numbers.output is not None:
-            context = real["output", None] if numbers.mechanism == "multi-head" else real["context", None]
-            real["probability", None] = _probabilities(numbers.output, context, _row(numbers.query))
+            real["probability", None] = _probabilities(numbers.output, context, query)
     differences = [np.ravel(np.subtract(written[place], found.numpy())) for place, found in real.items()]
     return float(np.max(np.abs(np.concatenate(differences)))), module
+
+
+def _asking(numbers: Numbers) -> tuple[Tensor, Tensor]:
+    """Query and keys as the module is given them, with the model's own positions where asked for."""
+    query, keys = _row(numbers.query), _row(numbers.keys)
+    if not numbers.positions:
+        return query, keys
+    own = sinusoids(numbers.position, 1, len(query), query)[0]
+    return query + own, keys + sinusoids(0, len(keys), keys.shape[1], keys)
+
+
+def _block(given: FeedForward, query: Tensor, looked: Tensor) -> Tensor:
+    """What follows the attention of a block, by the modules of a model that norms after each part."""
+    settings = BlockSettings(width=len(query), heads=1, feed_forward=len(given.W_1), dropout=0, norm="post")
+    around, feed = Residual(settings).double(), layers.FeedForward(settings).double()
+    for layer, weight, bias in ((feed.inner, given.W_1, given.b_1), (feed.outer, given.W_2, given.b_2)):
+        layer.weight.copy_(_row(weight))
+        if bias is not None:
+            layer.bias.copy_(_row(bias))
+    state = around(query[None, None], lambda _: looked[None, None])
+    fed: Tensor = around(state, feed)[0, 0]
+    return fed
 
 
 def _single(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor], str]:
     score = _score(numbers)
     attention = Attention(score)
-    query, keys, values = _row(numbers.query)[None, None], _row(numbers.keys)[None], _row(numbers.what_is_read)[None]
+    query, keys = (given[None] for given in _asking(numbers))
+    query, values = query[None], keys if numbers.values is None else _row(numbers.values)[None]
     keep = None if numbers.keep is None else torch.tensor([numbers.keep])
     coverage = None if numbers.coverage is None else _row(numbers.coverage)[None]
     context, weights = attention(query, keys, values, keep, position=numbers.position, coverage=coverage)
@@ -57,7 +90,8 @@ def _single(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor], str
 def _multi_head(numbers: Numbers) -> tuple[dict[tuple[str, int | None], Tensor], str]:
     attention = MultiHeadAttention(len(numbers.query), numbers.heads).double()
     _fill(attention, numbers.parameters, PLACES["multi-head"])
-    query, keys, values = _row(numbers.query)[None, None], _row(numbers.keys)[None], _row(numbers.what_is_read)[None]
+    query, keys = (given[None] for given in _asking(numbers))
+    query, values = query[None], keys if numbers.values is None else _row(numbers.values)[None]
     keep = None if numbers.keep is None else torch.tensor([numbers.keep])
     output, weights = attention(query, keys, values, keep)
     real: dict[tuple[str, int | None], Tensor] = {("output", None): output[0, 0]}

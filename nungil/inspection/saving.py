@@ -9,7 +9,7 @@ from pathlib import Path
 from nungil.errors import UsageError
 from nungil.inspection.drawings.chart import chart
 from nungil.inspection.drawings.drawing import Drawing
-from nungil.inspection.drawings.plot import to_figure
+from nungil.inspection.drawings.plot import to_figure, with_signs_written
 from nungil.inspection.drawings.svg import to_svg
 from nungil.inspection.page import pictures_page, to_page
 from nungil.inspection.picture import Picture
@@ -89,6 +89,8 @@ def save_page(record: AttentionRecord, path: Path, labels: Mapping[str, float] |
 def save_picture(picture: Picture, path: Path) -> None:
     """Write one picture as its ending says: .svg, .png, .pdf, .csv or .html."""
     ending = path.suffix.lower()
+    if ending == ".png" or ending == ".pdf":
+        picture = with_signs_written(picture, "png" if ending == ".png" else "pdf")
     if ending in DRAWN:
         save_drawing(chart(picture), path)
     elif ending == ".csv":

@@ -48,7 +48,7 @@ STEPS: dict[str, tuple[str, str]] = {
     "query": ("query", "쿼리"),
     "keys": ("key", "키"),
     "values": ("value", "밸류"),
-    "keep": ("kept", "실제 토큰"),
+    "keep": ("kept", "볼 수 있음"),
     "projected query": ("projected query", "투영한 쿼리"),
     "projected keys": ("projected key", "투영한 키"),
     "projected values": ("projected value", "투영한 밸류"),

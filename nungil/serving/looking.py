@@ -132,7 +132,9 @@ def _said(served: Served, asked: Look, record: AttentionRecord | None) -> dict[s
         links = pairs_of(links_of(spelt, asked.reading, layer, head))
     labels = plain_classification(model.classify([asked.text])[0]) if isinstance(model, Classifier) else None
     readers = "" if record is None else record.readers
-    return {"steps": steps, "links": links, "coverage": coverage, "classification": labels, "readers": readers}
+    beam = None if record is None or record.beam is None else record.beam.model_dump(mode="json")
+    said = {"steps": steps, "links": links, "coverage": coverage, "beam": beam}
+    return said | {"classification": labels, "readers": readers}
 
 
 def _place(asked: Look, record: AttentionRecord) -> tuple[int | None, int | None]:

@@ -1,6 +1,6 @@
 /* Who has the weights: the file itself, or a server with a model. What only a model can do, a file cannot. */
 
-import { meanOf, type Kind, type Look, type MapInfo, type Matrix, type Side, type Step, SIDES, type View, wordsIn } from "./record";
+import { meanOf, type BeamTree, type Kind, type Look, type MapInfo, type Matrix, type Side, type Step, SIDES, type View, wordsIn } from "./record";
 import { unpack } from "./numbers";
 
 export interface Lensed {
@@ -10,6 +10,8 @@ export interface Lensed {
 export interface Keeper {
   /** What a model is asked; null in a file. */
   readonly model: Asked | null;
+  /** How its own translation was searched for. */
+  readonly tree: BeamTree | null;
   weights(map: { kind: Kind; layer: number; head: number | null }): Promise<Matrix>;
 }
 export interface Where {
@@ -33,6 +35,8 @@ export interface Asked {
   compare(edit: Edit, where: Where): Promise<Difference>;
   classify(text: string): Promise<Label[]>;
   otherMap(): Promise<OtherMap>;
+  /** Whether the translation on show was begun by the visitor. */
+  readonly forced: boolean;
 }
 
 /** Something done to a word of the source: `places` are its tokens. */
@@ -170,7 +174,7 @@ export interface Inside {
     target_tokens: string[];
     input_tokens: string[];
     steps: Step[];
-    beam: unknown;
+    beam: BeamTree | null;
     maps: { kind: Kind; layer: number; heads: string[] }[];
   };
   strip?: Strip | null;
@@ -185,10 +189,12 @@ type Kept = NonNullable<Inside["record"]>;
 export class FileKeeper implements Keeper {
   readonly model = null;
   readonly look: Look;
+  readonly tree: BeamTree | null;
   private readonly unpacked = new Map<string, Float32Array>();
 
   constructor(private readonly record: Kept, inside: Inside) {
     const { source, target, score, reading, merge, readers, steps, beam } = record;
+    this.tree = beam;
     const tokens: Record<Side, string[]> = { source: record.source_tokens, target: record.target_tokens, input: record.input_tokens };
     const maps: MapInfo[] = record.maps.map(({ kind, layer, heads }) => ({ kind, layer, heads: heads.length }));
     const words = { source: wordsIn(tokens.source), target: wordsIn(tokens.target) };

@@ -12,6 +12,7 @@ import { HeadingPart } from "./parts/heading";
 import { LedgerPart } from "./parts/ledger";
 import { MapPart } from "./parts/map";
 import { MovePart } from "./parts/move";
+import { SearchPart } from "./parts/search";
 import { TakePart } from "./parts/take";
 import { TrustPart } from "./parts/trust";
 import { say } from "./say";
@@ -29,7 +30,7 @@ function start(): void {
   const map = make("div", { class: "split" }, new MapPart().element, trust.element);
   const change = make("div", { class: "halves" }, new EditPart().element, new MovePart().element);
   const take = new TakePart(inside, () => trust.strip);
-  fill(main, first.element, new GazePart().element, new ErasePart().element, map, new LedgerPart().element, change, take.element);
+  fill(main, first.element, new GazePart().element, new ErasePart().element, map, new LedgerPart().element, new SearchPart().element, change, take.element);
   const tell = (): void => fill(foot, say("footer"));
   listen(["language"], tell);
   tell();

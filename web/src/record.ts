@@ -25,6 +25,18 @@ export interface Candidate {
 export interface Step extends Candidate {
   candidates: Candidate[];
 }
+/** A token after a hypothesis; `parent` stands before it, null at the beginning of the sentence. */
+export interface BeamNode {
+  parent: number | null;
+  token: string;
+  log_probability: number;
+  fate: "kept" | "pruned" | "ended" | "cut";
+  score: number | null; // of translations only
+}
+export interface BeamTree {
+  width: number;
+  nodes: BeamNode[];
+}
 export interface MapInfo {
   kind: Kind;
   layer: number;
@@ -50,7 +62,7 @@ export interface Look {
   words: { source: Word[]; target: Word[] }; // without marks
   steps: Step[];
   maps: MapInfo[];
-  beam: unknown;
+  beam: BeamTree | null;
   labels: { label: string; probability: number }[]; // of a classifier
   unknown: Unknown[];
 }

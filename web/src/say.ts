@@ -348,6 +348,21 @@ const SAID = {
   moveNext: ["What could come", "나올 수 있는 단어"],
   moveIdle: ["Nothing is moved yet.", "아직 옮기지 않았습니다."],
 
+  searchTitle: ["What else could it have written?", "다르게 쓸 수도 있었을까요?"],
+  searchTold: [
+    "The search keeps the {width} most probable beginnings at each step (beam search). Beside each word: its probability, and the beginnings that went another way.",
+    "단계마다 가장 확률이 높은 번역의 앞부분 {width}개를 남깁니다 (빔 서치). 단어 옆에는 그 확률과, 거기서 다른 길로 간 앞부분을 적습니다.",
+  ],
+  searchForce: ["Click a word to make the model go that way: map, arithmetic and everything else are then of that translation.", "단어를 누르면 모델이 그 길로 갑니다. 어텐션 맵과 계산도 모두 그 번역의 것이 됩니다."],
+  searchOn: ["go on from «{text}»", "«{text}»부터 이어 쓰기"],
+  searchBack: ["Back to its own translation", "모델의 번역으로"],
+  searchForced: ["On show is what the model writes after a beginning of yours: {text}", "지금 보이는 것은 고른 앞부분에서 이어 쓴 번역입니다: {text}"],
+  searchMore: ["{count} more", "{count}개 더"],
+  "fate pruned": ["dropped", "버림"],
+  "fate ended": ["ends here", "끝"],
+  "fate cut": ["cut off", "잘림"],
+  "fate kept": ["not continued", "이어 쓰지 않음"],
+
   takeTitle: ["Take it away", "가져가기"],
   takeTold: [
     "The page as one file that works offline, the map as a figure, the numbers as they are.",

@@ -1,6 +1,6 @@
 /* A server with models: what is asked of /v1, and what it answers. */
 
-import { SIDES, type Candidate, type Kind, type Look, type MapInfo, type Matrix, type Step, type Unknown, type Word } from "./record";
+import { SIDES, type BeamTree, type Candidate, type Kind, type Look, type MapInfo, type Matrix, type Step, type Unknown, type Word } from "./record";
 import type { Asked, Difference, Edit, Intervention, Keeper, Label, Ledger, Lensed, OtherMap, Strip, Where } from "./keeper";
 import { Refused, type Facts } from "./refusals";
 import { state } from "./state";
@@ -34,6 +34,7 @@ interface PlainLook {
   maps: MapInfo[];
   map: (PlainMap & { kind: Kind | null; layer: number; head: number | null }) | null;
   steps: (Candidate & { candidates: Candidate[] })[];
+  beam: BeamTree | null;
   unknown: Unknown[];
   classification: { probabilities: Record<string, number> } | null;
   readers: string;
@@ -72,7 +73,13 @@ export async function models(): Promise<ModelInfo[]> {
   return (await ask<{ models: ModelInfo[] }>("/v1/models")).models;
 }
 
-/** One text as one model reads it. */
+/** What a visitor begins a translation with: `whole`, if nothing is to follow. */
+export interface Beginning {
+  text: string;
+  whole: boolean;
+}
+
+/** One text as one model reads it; `target` is a translation that a visitor began, in place of its own. */
 export class ServerKeeper implements Keeper, Asked {
   readonly model = this;
   private readonly known = new Map<string, Promise<Matrix>>();
@@ -81,14 +88,31 @@ export class ServerKeeper implements Keeper, Asked {
     readonly info: ModelInfo,
     readonly text: string,
     readonly look: Look,
+    readonly tree: BeamTree | null,
+    private readonly target: string | null,
   ) {}
 
   static async of(info: ModelInfo, text: string, signal: AbortSignal): Promise<ServerKeeper> {
     const plain = await ask<PlainLook>("/v1/look", { model: info.name, text, honesty: "none" }, signal);
-    const keeper = new ServerKeeper(info, text, lookOf(plain, text));
-    const { map } = plain;
+    return ServerKeeper.keeping(plain, new ServerKeeper(info, text, lookOf(plain, text), plain.beam, null));
+  }
+
+  /** The same text with a translation that begins like this. */
+  async begun({ text, whole }: Beginning, signal: AbortSignal): Promise<ServerKeeper> {
+    const { info, tree } = this;
+    const translated = whole ? null : await ask<{ translations: { text: string }[] }>("/v1/translate", { model: info.name, texts: [this.text], prefix: text, split: false }, signal);
+    const target = translated?.translations[0]?.text || text;
+    const plain = await ask<PlainLook>("/v1/look", { model: info.name, text: this.text, target, honesty: "none" }, signal);
+    return ServerKeeper.keeping(plain, new ServerKeeper(info, this.text, lookOf(plain, this.text), tree, target));
+  }
+
+  private static keeping({ map }: PlainLook, keeper: ServerKeeper): ServerKeeper {
     if (map !== null && map.kind !== null) keeper.known.set(nameOf({ ...map, kind: map.kind }), Promise.resolve(matrixOf(map.values)));
     return keeper;
+  }
+
+  get forced(): boolean {
+    return this.target !== null;
   }
 
   get task(): "translate" | "classify" {
@@ -147,7 +171,7 @@ export class ServerKeeper implements Keeper, Asked {
   }
 
   private asked<Answer>(path: string, more: Record<string, unknown>): Promise<Answer> {
-    return ask(path, { model: this.name, text: this.text, ...more });
+    return ask(path, { model: this.name, text: this.text, ...(this.target === null ? {} : { target: this.target }), ...more });
   }
 }
 
@@ -193,7 +217,7 @@ function lookOf(plain: PlainLook, text: string): Look {
     words: { source: source.words, target: target.words },
     steps,
     maps: plain.maps.filter(map => map.kind in SIDES),
-    beam: null,
+    beam: plain.beam,
     labels: labelsOf(plain.classification?.probabilities ?? {}),
     unknown: plain.unknown,
   };

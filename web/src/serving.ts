@@ -2,8 +2,8 @@
 
 import { show } from "./looking";
 import { Refused, refusalOf } from "./refusals";
-import { models, ServerKeeper, type ModelInfo } from "./server";
-import { change } from "./state";
+import { models, ServerKeeper, type Beginning, type ModelInfo } from "./server";
+import { change, state } from "./state";
 
 export const served: { models: ModelInfo[]; model: ModelInfo | null; text: string } = { models: [], model: null, text: "" };
 let running: AbortController | null = null;
@@ -30,13 +30,23 @@ export async function lookAt(text: string): Promise<void> {
     change({ busy: false, look: null, view: null, gaze: null, opened: null, problem: null });
     return;
   }
+  await read(signal => ServerKeeper.of(model, text, signal));
+  if (state.look?.source === text) remember(model.name, text);
+}
+
+/** Let the translation on show begin like this, and look at what comes of it. */
+export async function goOnFrom(beginning: Beginning): Promise<void> {
+  const { keeper } = state;
+  running?.abort();
+  if (keeper instanceof ServerKeeper) await read(signal => keeper.begun(beginning, signal));
+}
+
+async function read(reading: (signal: AbortSignal) => Promise<ServerKeeper>): Promise<void> {
   const mine = (running = new AbortController());
   change({ busy: true, problem: null });
   try {
-    const keeper = await ServerKeeper.of(model, text, mine.signal);
-    if (running !== mine) return;
-    remember(model.name, text);
-    await show(keeper, keeper.look);
+    const keeper = await reading(mine.signal);
+    if (running === mine) await show(keeper, keeper.look);
   } catch (error) {
     if (running === mine) change({ problem: refusalOf(error) });
   } finally {

@@ -11,9 +11,11 @@ from nungil.errors import ResourceError
 from nungil.inspection.colours import Colour, colours_of
 from nungil.inspection.drawings.drawing import Cells, Drawing, Text
 from nungil.inspection.drawings.fonts import FIRST, Font, fonts_for, installed, signs_without_font, writable
+from nungil.inspection.picture import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 POINTS = 72  # of an inch
 DOTS, FEWER = 144, 96  # per inch: two for each point, and what is enough where …
@@ -25,18 +27,13 @@ ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
 def to_figure(drawing: Drawing, form: Literal["png", "pdf"], fonts: Sequence[Font] | None = None) -> bytes:
     """The bytes of the file: the same for the same drawing and the same fonts."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ResourceError(
-            f"a .{form} needs matplotlib, which is not installed: pip install 'nungil[plot]'; --svg needs nothing"
-        ) from None
+    figure_class = _figure_class(form)
     there = installed() if fonts is None else fonts
     signs = signs_without_font("".join({letter for text in drawing.texts for letter in text.text}), there)
     texts = [replace(text, text=writable(text.text, signs)) for text in drawing.texts]
     names = fonts_for("".join(text.text for text in texts), there)
     plain = {text for text in texts if text.bold and fonts_for(text.text, there) != [FIRST]}  # few other fonts are bold
-    figure = Figure(figsize=(drawing.width / POINTS, drawing.height / POINTS), facecolor="white")
+    figure = figure_class(figsize=(drawing.width / POINTS, drawing.height / POINTS), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, drawing.width), ylim=(drawing.height, 0))
     axes.set_axis_off()
     for cells in drawing.cells:
@@ -52,6 +49,27 @@ def to_figure(drawing: Drawing, form: Literal["png", "pdf"], fonts: Sequence[Fon
     options: dict[str, Any] = {"pil_kwargs": {"compress_level": QUICKLY}} if large and form == "png" else {}
     figure.savefig(file, format=form, dpi=FEWER if large else DOTS, metadata=metadata, **options)
     return file.getvalue()
+
+
+def with_signs_written(picture: Picture, form: Literal["png", "pdf"], fonts: Sequence[Font] | None = None) -> Picture:
+    """The picture with the signs that no font has as their numbers, so that its chart leaves room for what is drawn."""
+    _figure_class(form)
+    there = installed() if fonts is None else fonts
+    signs = signs_without_font("".join((*picture.rows, *picture.columns, *picture.notes)), there)
+    rows, columns, notes = (
+        tuple(writable(text, signs) for text in texts) for texts in (picture.rows, picture.columns, picture.notes)
+    )
+    return replace(picture, rows=rows, columns=columns, notes=notes)
+
+
+def _figure_class(form: str) -> "type[Figure]":
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ResourceError(
+            f"a .{form} needs matplotlib, which is not installed: pip install 'nungil[plot]'; --svg needs nothing"
+        ) from None
+    return Figure
 
 
 def _cells(axes: "Axes", cells: Cells) -> None:

@@ -5,6 +5,7 @@ from html import escape
 
 from nungil.inspection.colours import Colour, colours_of, hex_of
 from nungil.inspection.drawings.drawing import Cells, Drawing, Rule, Text
+from nungil.inspection.layout import visible
 
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', 'Apple SD Gothic Neo', 'Malgun Gothic', 'Noto Sans KR', "
@@ -74,4 +75,4 @@ def _number(value: float) -> str:
 
 def _text(text: str) -> str:
     """Text that is text to any reader of XML, whatever is in it."""
-    return escape("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text))
+    return escape(visible(text))

@@ -8,31 +8,9 @@ from nungil.inspection.arithmetic import Projected, look_with_head
 from nungil.inspection.ledger import Array, Axis
 from nungil.inspection.sheet import Sheet
 from nungil.inspection.worked.parameters import Parameters
+from nungil.inspection.worked.vectors import norm, write_norm
 
 # Sizes   T rows that ask   S rows that are seen   M width of the model   H heads
-EPSILON = 1e-5  # of every norm: keeps the division defined
-
-
-def norm(weights: Parameters, vectors: Array) -> Array:
-    """Ba et al. (2016): mean 0 and variance 1, then a scale and a shift of each unit's own."""
-    centred = vectors - vectors.mean(axis=-1, keepdims=True)
-    variance = (centred**2).mean(axis=-1, keepdims=True)
-    return np.asarray(centred / np.sqrt(variance + EPSILON) * weights["weight"] + weights["bias"])
-
-
-def write_norm(sheet: Sheet, weights: Parameters, vector: Array, symbol: str = "x") -> Array:
-    """The same of one vector, line by line."""
-    mean = sheet.write("mean", f"μ({symbol})", np.asarray(vector.mean()))
-    variance = sheet.write("variance", f"σ²({symbol})", np.asarray(((vector - mean) ** 2).mean()))
-    scaled = (vector - mean) / np.sqrt(variance + EPSILON) * weights["weight"] + weights["bias"]
-    return sheet.write("normed", f"n = γ⊙({symbol} − μ)/√(σ² + 10⁻⁵) + β", scaled)
-
-
-def positions(count: int, width: int) -> Array:
-    """PE(p, 2i) = sin(p / 10000^{2i/d}), PE(p, 2i+1) = cos of the same; section 3.5."""
-    column = np.arange(width)
-    angles = np.arange(count)[:, None] / 10_000 ** (2 * (column // 2) / width)
-    return np.asarray(np.where(column % 2 == 0, np.sin(angles), np.cos(angles)))
 
 
 @dataclass(frozen=True)

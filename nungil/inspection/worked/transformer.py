@@ -5,8 +5,9 @@ import numpy as np
 from nungil.inspection.ledger import Array, Axis
 from nungil.inspection.sheet import Sheet
 from nungil.inspection.worked.asked import Asked, Worked
-from nungil.inspection.worked.blocks import Feeding, Looking, Shown, norm, positions, write_norm
+from nungil.inspection.worked.blocks import Feeding, Looking, Shown
 from nungil.inspection.worked.parameters import Parameters
+from nungil.inspection.worked.vectors import norm, positions, write_norm
 from nungil.model.blocks import BlockSettings
 from nungil.model.transformer import TransformerSettings
 
