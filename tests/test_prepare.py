@@ -525,15 +525,13 @@ def test_what_measures_something_is_doubted_to_be_labels(tmp_path):
     rows = [(f"good {spelled(n)}", f"{n / 7 % 4:.3f}") for n in range(50)]
     prepared = run(tmp_path, train=table(tmp_path / "a.tsv", rows, ("text", "label")), valid_size=2, test_size=2)
     (word,) = (decision for decision in prepared.decisions if "cannot be learned" in decision)
-    assert word.startswith(
-        "Note: 28 labels for 46 texts, so that most of them cannot be learned; is this the "
-    )
+    assert word.startswith("Note: 28 labels for 46 texts, so that most of them cannot be learned; is this the ")
 
 
 def test_labels_that_people_take_for_one_are_named(tmp_path):
     rows = [(f"{kind} {spelled(n)}", label) for n in range(30) for kind, label in (("good", "Pos"), ("so", "pos"))]
     prepared = run(tmp_path, train=table(tmp_path / "a.tsv", rows, ("text", "label")))
-    word = "A word on labels that differ only in capitals or spaces, and count as several: 'Pos', 'pos'."
+    word = "Note: labels that differ only in capitals or spaces, and count as several: 'Pos', 'pos'."
     assert word in prepared.decisions
 
 

@@ -44,9 +44,7 @@ def align(
     ] = "output",
     layer: Annotated[int | None, typer.Option(metavar="N", help="A layer, from 0; by default the last.")] = None,
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; by default the mean of all.")] = None,
-    heads: Annotated[
-        bool, typer.Option("--heads", help="Print the scores of every layer and head instead of the links.")
-    ] = False,
+    heads: Annotated[bool, typer.Option("--heads", help="Print the scores of every head, not the links.")] = False,
     atlas: Annotated[
         Path | None,
         typer.Option(
