@@ -259,7 +259,9 @@ def test_the_badges_of_two_seeds(folder, pairs, tmp_path):
 
 def test_a_badge_needs_texts_of_the_right_kind(folder, labelling, pairs):
     assert "has kept no validation set; name texts with --data FILE" in refused(folder, "--badge")
-    assert "do not do the same" in refused(folder, "--badge", "--also", labelling, "--data", pairs, "--columns", "1,2")
+    assert "have different tasks" in refused(
+        folder, "--badge", "--also", labelling, "--data", pairs, "--columns", "1,2"
+    )
 
 
 def test_help_stands_in_sections():

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 
 import nungil
 from nungil.batches.store import Store
-from nungil.errors import ConfigError, DivergedError, ResourceError, UsageError
+from nungil.errors import ConfigError, DivergedError, ResourceError, StoppedError, UsageError
 from nungil.model.folder import read_config
 from nungil.runs import begin as beginning
 from nungil.runs import memory, progress
@@ -764,7 +764,7 @@ def test_a_folder_is_said_to_be_of_a_stopped_run_only_if_nothing_else_is_in_it(d
 
     monkeypatch.setattr(beginning, "write_recipe", killed)
     monkeypatch.setattr(beginning, "_empty", lambda *_: None)  # as after kill -9
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(StoppedError):
         beginning.begin(Recipe(data=DataSettings(train=(str(data / "pairs.tsv"),))), out, to_nobody)
     assert {path.name for path in (out / "data").iterdir()} > {"train", "valid", "prepared.json", "test.jsonl"}
     assert advice() == "delete"
