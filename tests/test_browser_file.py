@@ -121,6 +121,18 @@ def test_layer_head_reading_and_words(shown):
     assert "self-attention" in page.inner_text("#map .told")
 
 
+@pytest.mark.parametrize(
+    "tokens",
+    [["[CLS]", "snow", "##ing", "##", "[SEP]"], ["<s>", "Snow", "ing", "Ġheav", "ily", "</s>"], ["▁ro", "ad", "</s>"]],
+)
+def test_pieces_of_other_peoples_tokenizers_become_the_same_words(shown, tokens):
+    record = AttentionRecord.from_matrix([[1 / len(tokens)] * len(tokens)], tokens, ["눈"])
+    page = shown(to_page(record))
+    page.click("[data-choice='unit words']")
+    assert texts(page, "#map .columns span") == list(record.merged().source_tokens)
+    np.testing.assert_allclose(cells_by_keys(page), record.merged().select("cross", 0), atol=1e-6)
+
+
 def test_words_are_linked_by_pointing_at_them(shown):
     record, page = heads(), shown(to_page(heads()))
     assert texts(page, ".stage .source .word") == ["I", "snow"]

@@ -210,6 +210,13 @@ def test_pieces_merge_to_words():
     assert words.merged() == words
 
 
+def test_pieces_of_other_peoples_tokenizers_become_words():
+    weights = np.full((2, 5), 0.2)
+    words = AttentionRecord.from_matrix(weights, ["[CLS]", "snow", "##ing", "no", "[SEP]"], ["Ġsnow", "y"]).merged()
+    assert (words.source_tokens, words.target_tokens) == (("[CLS]", "snowing", "no", "[SEP]"), ("snowy",))
+    assert words.without_marks().source_tokens == ("snowing", "no")
+
+
 @pytest.mark.parametrize(
     ("tokens", "words"),
     [
@@ -217,6 +224,9 @@ def test_pieces_merge_to_words():
         (["<sos>", "▁", "<unk>", "x", "▁b", "<eos>"], [[0], [1, 2, 3], [4], [5]]),
         (["<sos>", "un", "marked", "<eos>"], [[0], [1], [2], [3]]),
         (["￭", "￭a", "<eos>", "￭b"], [[0, 1], [2], [3]]),
+        (["▁I", "▁li", "ke", "</s>"], [[0], [1, 2], [3]]),  # Marian
+        (["[CLS]", "snow", "##ing", "##", "[SEP]"], [[0], [1, 2], [3], [4]]),  # BERT
+        (["<s>", "Snow", "ing", "Ġheav", "ily", "</s>"], [[0], [1, 2], [3, 4], [5]]),  # BART
         ([], []),
     ],
 )

@@ -12,29 +12,37 @@ from nungil.text.tokenizers.pieces import SPACE
 from nungil.text.tokenizers.vocabulary import JOINER
 
 MARKS = frozenset(SPECIALS[number] for number in (PAD, SOS, EOS))  # what marks the ends of a text and is no word of it
+ANY_MARKS = MARKS | {"<s>", "</s>", "[CLS]", "[SEP]", "[PAD]"}  # those of other people's models too
+BEGINNINGS = (SPACE, "Ġ")  # of a piece that begins a word: SentencePiece's, and that of byte-level BPE (GPT-2)
+JOINERS = (JOINER, "##")  # of a piece that continues one: our word tokenizer's, and WordPiece's (BERT)
 RULE = "words: columns summed over their pieces, rows averaged over theirs"
 
 
 def words_of(tokens: Sequence[str]) -> list[list[int]]:
-    """The places of the pieces of each word: ▁ begins one (SentencePiece), ￭ goes on with one (word tokenizer).
+    """The places of the pieces of each word: ▁ or Ġ begins one, ￭ or ## continues one.
 
-    Marks stand alone. Where no token has either sign, each token is a word.
+    Marks stand alone. Where no token has such a sign, each token is a word.
     """
-    pieces = any(token.startswith(SPACE) for token in tokens)
+    beginning = next((sign for sign in BEGINNINGS if any(token.startswith(sign) for token in tokens)), None)
     words: list[list[int]] = []
     for place, token in enumerate(tokens):
-        goes_on = not token.startswith(SPACE) if pieces else token.startswith(JOINER) and len(token) > 1
-        after_word = place > 0 and tokens[place - 1] not in MARKS
-        if goes_on and after_word and token not in MARKS:
+        goes_on = without_joiner(token) != token if beginning is None else not token.startswith(beginning)
+        after_word = place > 0 and tokens[place - 1] not in ANY_MARKS
+        if goes_on and after_word and token not in ANY_MARKS:
             words[-1].append(place)
         else:
             words.append([place])
     return words
 
 
+def without_joiner(token: str) -> str:
+    """The text of a piece that continues a word; a sign alone stays as it is."""
+    return next((token[len(sign) :] for sign in JOINERS if token.startswith(sign) and token != sign), token)
+
+
 def words_without_marks(tokens: Sequence[str]) -> list[list[int]]:
     """The same, of words only."""
-    return [word for word in words_of(tokens) if tokens[word[0]] not in MARKS]
+    return [word for word in words_of(tokens) if tokens[word[0]] not in ANY_MARKS]
 
 
 def respelt(tokens: Sequence[str], parts: Sequence[str]) -> list[str]:
@@ -65,8 +73,9 @@ def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
     A word with an unknown part is shown as unknown.
     """
     parts = [bare(tokens[place]) for place in word]
-    joined = parts[0] + "".join(part.removeprefix(JOINER) if len(part) > 1 else part for part in parts[1:])
-    joined = from_jamo(joined.removeprefix(SPACE) or joined)
+    joined = parts[0] + "".join(map(without_joiner, parts[1:]))
+    opened = next((joined.removeprefix(sign) for sign in BEGINNINGS if joined.startswith(sign)), joined)
+    joined = from_jamo(opened or joined)
     return unknown(joined) if any(is_unknown(tokens[place]) for place in word) else joined
 
 

@@ -17,7 +17,7 @@ from nungil.errors import ShapeError, UsageError
 from nungil.inspection.beam import BeamTree
 from nungil.inspection.checks import check_text, numbers, tokens_checked, weights_checked
 from nungil.inspection.honesty import Strip, WrittenStrip
-from nungil.inspection.merging import MARKS, RULE, merge, spell, words_of
+from nungil.inspection.merging import ANY_MARKS, RULE, merge, spell, words_of
 from nungil.inspection.steps import Step, regrouped
 from nungil.settings import Settings, build_settings, parse_json, read_text
 from nungil.text.counts import counted
@@ -249,7 +249,7 @@ class AttentionRecord:
         return (SPECIALS[SOS], *self.target_tokens[:-1])
 
     def without_marks(self) -> "AttentionRecord":
-        """The record without the rows and columns of `<sos>`, `<eos>` and `<pad>`.
+        """The record without the rows and columns of `<sos>`, `<eos>` and `<pad>`, or `</s>`, `[CLS]` and their like.
 
         Rows are not normalised again, so a row that looked mostly at `<eos>` becomes pale. A side with only marks keeps
         them.
@@ -259,7 +259,8 @@ class AttentionRecord:
     def merged(self) -> "AttentionRecord":
         """The record with pieces merged to words: columns summed, rows averaged, so that rows still sum to 1.
 
-        ▁ begins a word (SentencePiece), ￭ continues one (word tokenizer). `merge` records the merge.
+        ▁ (SentencePiece) or Ġ (byte-level BPE) begins a word, ￭ (our word tokenizer) or ## (WordPiece) continues one.
+        `merge` records the merge.
         """
         return self if self.merge == RULE else self._regrouped(words_of, spell, RULE)
 
@@ -366,5 +367,5 @@ class _Written(Settings):
 
 
 def _unmarked(tokens: Sequence[str]) -> list[list[int]]:
-    kept = [[place] for place, token in enumerate(tokens) if token not in MARKS]
+    kept = [[place] for place, token in enumerate(tokens) if token not in ANY_MARKS]
     return kept or [[place] for place in range(len(tokens))]

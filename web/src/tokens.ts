@@ -1,9 +1,11 @@
 /* Tokens: as they can be shown, and as the words that they make. The same rules as nungil/inspection/merging.py. */
 
 const SPACE = "▁";
+const BEGINNINGS = [SPACE, "Ġ"]; // of a piece that begins a word: SentencePiece's, and that of byte-level BPE
 const JOINER = "￭";
+const JOINERS = [JOINER, "##"]; // of a piece that continues one: our word tokenizer's, and WordPiece's
 const UNKNOWN = /^(￭?)<unk:(.*)>$/su; // what the vocabulary lacks, with its text
-const MARKS = new Set(["<pad>", "<sos>", "<eos>"]);
+const MARKS = new Set(["<pad>", "<sos>", "<eos>", "<s>", "</s>", "[CLS]", "[SEP]", "[PAD]"]);
 const JOINED = "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})"; // what makes one emoji of two
 const UNSEEN = new RegExp(`(?!${JOINED})(?:[\\p{C}\\p{Zl}\\p{Zp}]|(?! )\\p{Zs})`, "gu");
 const PART = /^(.)‹(\d)\/(\d)›$/u; // one of the bytes of a letter
@@ -24,12 +26,18 @@ export function isMark(token: string): boolean {
   return MARKS.has(token);
 }
 
-/** The places of the pieces of each word: ▁ begins one, ￭ goes on with one; marks stand alone. */
+/** The text of a piece that continues a word; a sign alone stays as it is. */
+function withoutJoiner(token: string): string {
+  const sign = JOINERS.find(one => token.startsWith(one) && token !== one);
+  return sign === undefined ? token : token.slice(sign.length);
+}
+
+/** The places of the pieces of each word: ▁ or Ġ begins one, ￭ or ## continues one; marks stand alone. */
 export function wordsOf(tokens: readonly string[]): number[][] {
-  const pieces = tokens.some(token => token.startsWith(SPACE));
+  const beginning = BEGINNINGS.find(sign => tokens.some(token => token.startsWith(sign)));
   const words: number[][] = [];
   tokens.forEach((token, place) => {
-    const goesOn = pieces ? !token.startsWith(SPACE) : token.startsWith(JOINER) && token.length > 1;
+    const goesOn = beginning === undefined ? withoutJoiner(token) !== token : !token.startsWith(beginning);
     const before = tokens[place - 1];
     const last = words.at(-1);
     if (goesOn && last && before !== undefined && !isMark(before) && !isMark(token)) last.push(place);
@@ -47,8 +55,8 @@ export function wordsWithoutMarks(tokens: readonly string[]): number[][] {
 export function spell(tokens: readonly string[], word: readonly number[]): string {
   const unknown = word.some(place => UNKNOWN.test(tokens[place] ?? ""));
   const [first = "", ...rest] = word.map(place => (tokens[place] ?? "").replace(UNKNOWN, "$1$2").replace(PART, (_, letter: string, number: string) => (number === "1" ? letter : "")));
-  const joined = first + rest.map(part => (part.length > 1 && part.startsWith(JOINER) ? part.slice(1) : part)).join("");
-  const bare = (joined.startsWith(SPACE) ? joined.slice(1) : joined) || joined;
+  const joined = first + rest.map(withoutJoiner).join("");
+  const bare = (BEGINNINGS.some(sign => joined.startsWith(sign)) ? joined.slice(1) : joined) || joined;
   const spelt = bare.normalize("NFC").replace(BYTES, lettersOf);
   return unknown ? `<unk:${spelt}>` : spelt;
 }
