@@ -37,7 +37,7 @@ SEARCH = Path(__file__).with_name("search.py")
 STEPS = 15
 PART = 4  # one sentence in so many is for finding the best setting
 UPDATES = 2  # that Eole's models have had
-BATCHES = {1: (64, 128, 256), 5: (16, 32, 64)}  # sentences, by the beam
+BATCHES = {1: (32, 64, 128, 256), 5: (8, 16, 32, 64)}  # sentences, by the beam
 SPECIAL_NAMES = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}  # of JoeyNMT, in its order
 
 
