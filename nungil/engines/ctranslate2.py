@@ -19,7 +19,7 @@ from nungil.model.folder import MORE, ModelConfig
 from nungil.model.transformer import TransformerTranslator
 from nungil.text.tokenizers.base import EOS
 
-ROWS, SHORT_ROWS = 320, 48  # hypotheses of a batch, with floats and with int8; larger ones do not fit the cache
+ROWS, SHORT_ROWS = 320, 32  # hypotheses of a batch, with floats and with int8; larger ones do not fit the cache
 SCORED = 64  # translations whose tokens are scored together, which needs a row of probabilities for each
 FEWEST, MOST = 1_024, 16_384  # positions that a converted model has
 NOT_OURS = {
