@@ -134,13 +134,49 @@ def test_promise_01_resume_is_exact_wherever_it_was_stopped(family, settings, be
         assert left(copy) == left(whole)
 
 
-@pytest.mark.parametrize("family", SMALL)
-def test_promise_01_where_threads_learn_from_shares_of_a_batch_too(family, begun, monkeypatch):
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        ("lstm", ()),
+        ("lstm", ("training.precision=bf16", "model.decoder=bahdanau")),  # which uses its weights at every step
+        ("transformer", ()),
+        ("classifier", ()),
+    ],
+)
+def test_promise_01_where_threads_learn_from_shares_of_a_batch_too(family, settings, begun, monkeypatch):
     monkeypatch.setattr(continuing, "shares_of", lambda *_: 2)  # as if the model and its batches were large
-    folder, whole = begun(family, 1, "training.accumulation=2", "training.hide=0.1")
+    folder, whole = begun(family, 1, "training.accumulation=2", "training.hide=0.1", *settings)
     stop_at(folder, 5)
     assert invoke("resume", str(folder)).returncode == 0
     assert left(folder) == left(whole)
+
+
+def test_promise_01_threads_that_share_weights_share_no_shortened_copies_of_them(begun, monkeypatch):
+    """torch has one cache of those for all threads: whether a copy is used twice would depend on who ends first."""
+    seen = set()
+    monkeypatch.setattr(continuing, "shares_of", lambda *_: 2)
+    folder, _ = begun("lstm", 1, "training.precision=bf16")
+    session = Session.open(folder, to_nobody)
+    loss = type(session.work).loss
+    watched = lambda *given: seen.add(torch.is_autocast_cache_enabled()) or loss(*given)  # noqa: E731
+    monkeypatch.setattr(type(session.work), "loss", watched)
+    session.run()
+    assert seen == {False}
+
+
+def test_promise_08_a_signal_after_the_last_update_is_heard_too(begun, monkeypatch):
+    folder, _ = begun("lstm")
+    made = Session._make_updates
+
+    def then_a_signal(*given):
+        made(*given)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(Session, "_make_updates", then_a_signal)
+    with pytest.raises(StoppedError) as caught:
+        Session.open(folder, to_nobody).run()
+    assert str(caught.value) == f"stopped after update {UPDATES}, which is saved; next: nungil resume {folder}"
+    assert not (folder / "result.json").exists()
 
 
 @pytest.mark.slow

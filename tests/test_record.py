@@ -227,6 +227,7 @@ def test_pieces_of_other_peoples_tokenizers_become_words():
         (["▁I", "▁li", "ke", "</s>"], [[0], [1, 2], [3]]),  # Marian
         (["[CLS]", "snow", "##ing", "##", "[SEP]"], [[0], [1, 2], [3], [4]]),  # BERT
         (["<s>", "Snow", "ing", "Ġheav", "ily", "</s>"], [[0], [1, 2], [3, 4], [5]]),  # BART
+        (["Jien", "twelidt", "fl", "Ġunju", "1990"], [[0], [1], [2], [3], [4]]),  # Maltese: in June
         ([], []),
     ],
 )

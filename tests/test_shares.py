@@ -194,6 +194,22 @@ def test_every_row_is_in_one_share_and_none_is_empty(count):
     assert max(sizes) - min(sizes) <= 1
 
 
+def test_a_thread_that_cannot_start_is_not_waited_for(monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def only_one(thread):
+        started.append(thread)
+        if len(started) > 1:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", only_one)
+    with pytest.raises(RuntimeError, match="can't start new thread"), sharing(2):
+        pass
+    started[0].join(WAIT)
+    assert not started[0].is_alive()
+
+
 def test_what_goes_wrong_in_a_share_reaches_whoever_asked():
     model, batch, _ = FAMILIES["lstm"]()
 

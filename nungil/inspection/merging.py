@@ -13,7 +13,7 @@ from nungil.text.tokenizers.vocabulary import JOINER
 
 MARKS = frozenset(SPECIALS[number] for number in (PAD, SOS, EOS))  # what marks the ends of a text and is no word of it
 ANY_MARKS = MARKS | {"<s>", "</s>", "[CLS]", "[SEP]", "[PAD]"}  # those of other people's models too
-BEGINNINGS = (SPACE, "Ġ")  # of a piece that begins a word: SentencePiece's, and that of byte-level BPE (GPT-2)
+GPT = "Ġ"  # of a piece of byte-level BPE (GPT-2) that begins a word; Maltese has the same letter
 JOINERS = (JOINER, "##")  # of a piece that continues one: our word tokenizer's, and WordPiece's (BERT)
 RULE = "words: columns summed over their pieces, rows averaged over theirs"
 
@@ -23,7 +23,7 @@ def words_of(tokens: Sequence[str]) -> list[list[int]]:
 
     Marks stand alone. Where no token has such a sign, each token is a word.
     """
-    beginning = next((sign for sign in BEGINNINGS if any(token.startswith(sign) for token in tokens)), None)
+    beginning = _beginning(tokens)
     words: list[list[int]] = []
     for place, token in enumerate(tokens):
         goes_on = without_joiner(token) != token if beginning is None else not token.startswith(beginning)
@@ -33,6 +33,15 @@ def words_of(tokens: Sequence[str]) -> list[list[int]]:
         else:
             words.append([place])
     return words
+
+
+def _beginning(tokens: Sequence[str]) -> str | None:
+    """The sign of pieces that begin a word, if they have one. Ġ is one only where a third of all pieces have it."""
+    if any(token.startswith(SPACE) for token in tokens):
+        return SPACE
+    words = [token for token in tokens if token not in ANY_MARKS]
+    signed = sum(token.startswith(GPT) for token in words)
+    return GPT if signed and 2 * signed >= len(words) - signed - 1 else None  # the first word has none
 
 
 def without_joiner(token: str) -> str:
@@ -74,8 +83,7 @@ def spell(tokens: Sequence[str], word: Sequence[int]) -> str:
     """
     parts = [bare(tokens[place]) for place in word]
     joined = parts[0] + "".join(map(without_joiner, parts[1:]))
-    opened = next((joined.removeprefix(sign) for sign in BEGINNINGS if joined.startswith(sign)), joined)
-    joined = from_jamo(opened or joined)
+    joined = from_jamo(joined.removeprefix(_beginning(tokens) or "") or joined)
     return unknown(joined) if any(is_unknown(tokens[place]) for place in word) else joined
 
 

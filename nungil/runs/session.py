@@ -35,8 +35,7 @@ from nungil.runs.start import START
 from nungil.runs.work import Validation, Work, work_on
 from nungil.settings import read_settings
 from nungil.text.counts import counted
-from nungil.text.tokenizers.othercuts import OtherCuts
-from nungil.text.tokenizers.pieces import PieceTokenizer
+from nungil.text.tokenizers.othercuts import other_cuts
 from nungil.training.checkpoint import (
     average,
     checkpoint_name,
@@ -119,10 +118,9 @@ class Session:
         trained = time.perf_counter()
         with self._all_cores():
             validation = self._choose()
-            records = self.prepared.test_records
-            test = self.work.score(records, search=SearchSettings()) if records else None
-        ended = time.perf_counter()
-        # of a resumed run, the time before counts, too
+            held_out = self.prepared.test_records
+            test = self.work.score(held_out, search=SearchSettings()) if held_out else None
+        ended = time.perf_counter()  # of a resumed run, the time before counts, too
         seconds = max(ended - began, seconds_so_far(self.folder / METRICS) + ended - trained)
         finished = Run(self.folder, self.work.loaded.config, validation, test, self.done, seconds)
         self.say(f"Trained in {spell_time(seconds)}.")
@@ -167,9 +165,10 @@ class Session:
                     self._make_updates(interrupt, teller)
             else:
                 self._make_updates(interrupt, None)
+        if interrupt.asked and self.ranks.world == 1:  # after the last update; several processes would have to agree
+            raise self._stopped(interrupt.asked)
         if self.done < self._total:
-            patience = self.settings.patience
-            worse = f"neither score nor loss improved in the last {counted(patience, 'validation')}"
+            worse = f"neither score nor loss improved in the last {counted(self.settings.patience, 'validation')}"
             self.say(f"Stopped after {counted(self.done, 'update')}: {worse}.")
 
     def _make_updates(self, interrupt: Interrupt, teller: Teller | None) -> None:
@@ -187,10 +186,13 @@ class Session:
                 elif asked or due:
                     self._save()
                 if asked:
-                    saved = f"stopped after update {step.number:,}, which is saved"
-                    raise StoppedError(f"{saved}; next: nungil resume {as_typed(self.folder)}", Signals(int(asked)))
+                    raise self._stopped(Signals(int(asked)))
                 if over:
                     return
+
+    def _stopped(self, asked: Signals) -> StoppedError:
+        next_one = f"next: nungil resume {as_typed(self.folder)}"
+        return StoppedError(f"stopped after update {self.done:,}, which is saved; {next_one}", asked)
 
     def _checkpoint_is_due(self) -> bool:
         return time.perf_counter() - self._saved_at > 60 * self.settings.checkpoint_minutes
@@ -211,24 +213,22 @@ class Session:
             clip=self.settings.optimizer.clip,
             seed=self.recipe.seed,
             ranks=self.ranks,
-            shares=shares_of(torch.get_num_threads(), parameter_count(self._model), self.settings.batch_tokens or 1),
+            shares=self._shares,
         )
+
+    @cached_property
+    def _shares(self) -> int:
+        return shares_of(torch.get_num_threads(), parameter_count(self._model), self.settings.batch_tokens or 1)
 
     def _recut(self) -> Recut | None:
         """How words are segmented anew in every epoch, if they are."""
-        if self.settings.recut is None:
-            return None
-        sides = dict(zip(("source", "target"), self.prepared.tokenizers, strict=True))
-        cuts = {
-            name: OtherCuts(tokenizer, self.settings.recut)
-            for name, tokenizer in sides.items()
-            if isinstance(tokenizer, PieceTokenizer)
-        }
-        return Recut(cuts, self.recipe.seed, self.work.loaded.config.longest)
+        evenness, longest = self.settings.recut, self.work.loaded.config.longest
+        cuts = None if evenness is None else other_cuts(*self.prepared.tokenizers, evenness)
+        return None if cuts is None else Recut(cuts, self.recipe.seed, longest)
 
     def _loss(self, batch: Any) -> Loss:
         shown = with_hidden_words(batch, self.settings.hide or 0.0)
-        with computing_in(self.settings.precision or "fp32"):
+        with computing_in(self.settings.precision or "fp32", shared=self._shares > 1):
             return self.work.loss(shown, self.settings.label_smoothing or 0.0, self.settings.agreement or 0.0)
 
     def _validated(self, teller: Teller | None) -> bool:

@@ -79,7 +79,11 @@ def sharing(count: int) -> Iterator[Shares]:
         started.wait()
 
     with ThreadPoolExecutor(count, "share", begin) as pool:
-        list(pool.map(abs, range(count)))  # all have started when this returns
+        try:
+            list(pool.map(abs, range(count)))  # all have started when this returns
+        except BaseException:
+            started.abort()  # those that started would wait for ever for one that could not
+            raise
         torch.set_num_threads(threads)
         yield Shares(count, pool)
 

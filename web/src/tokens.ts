@@ -1,7 +1,7 @@
 /* Tokens: as they can be shown, and as the words that they make. The same rules as nungil/inspection/merging.py. */
 
 const SPACE = "▁";
-const BEGINNINGS = [SPACE, "Ġ"]; // of a piece that begins a word: SentencePiece's, and that of byte-level BPE
+const GPT = "Ġ"; // of a piece of byte-level BPE that begins a word; Maltese has the same letter
 const JOINER = "￭";
 const JOINERS = [JOINER, "##"]; // of a piece that continues one: our word tokenizer's, and WordPiece's
 const UNKNOWN = /^(￭?)<unk:(.*)>$/su; // what the vocabulary lacks, with its text
@@ -26,6 +26,14 @@ export function isMark(token: string): boolean {
   return MARKS.has(token);
 }
 
+/** The sign of pieces that begin a word, if they have one. */
+function beginningOf(tokens: readonly string[]): string | null {
+  if (tokens.some(token => token.startsWith(SPACE))) return SPACE;
+  const words = tokens.filter(token => !isMark(token));
+  const signed = words.filter(token => token.startsWith(GPT)).length;
+  return signed > 0 && 2 * signed >= words.length - signed - 1 ? GPT : null;
+}
+
 /** The text of a piece that continues a word; a sign alone stays as it is. */
 function withoutJoiner(token: string): string {
   const sign = JOINERS.find(one => token.startsWith(one) && token !== one);
@@ -34,10 +42,10 @@ function withoutJoiner(token: string): string {
 
 /** The places of the pieces of each word: ▁ or Ġ begins one, ￭ or ## continues one; marks stand alone. */
 export function wordsOf(tokens: readonly string[]): number[][] {
-  const beginning = BEGINNINGS.find(sign => tokens.some(token => token.startsWith(sign)));
+  const beginning = beginningOf(tokens);
   const words: number[][] = [];
   tokens.forEach((token, place) => {
-    const goesOn = beginning === undefined ? withoutJoiner(token) !== token : !token.startsWith(beginning);
+    const goesOn = beginning === null ? withoutJoiner(token) !== token : !token.startsWith(beginning);
     const before = tokens[place - 1];
     const last = words.at(-1);
     if (goesOn && last && before !== undefined && !isMark(before) && !isMark(token)) last.push(place);
@@ -56,7 +64,8 @@ export function spell(tokens: readonly string[], word: readonly number[]): strin
   const unknown = word.some(place => UNKNOWN.test(tokens[place] ?? ""));
   const [first = "", ...rest] = word.map(place => (tokens[place] ?? "").replace(UNKNOWN, "$1$2").replace(PART, (_, letter: string, number: string) => (number === "1" ? letter : "")));
   const joined = first + rest.map(withoutJoiner).join("");
-  const bare = (BEGINNINGS.some(sign => joined.startsWith(sign)) ? joined.slice(1) : joined) || joined;
+  const sign = beginningOf(tokens);
+  const bare = (sign !== null && joined.startsWith(sign) ? joined.slice(1) : joined) || joined;
   const spelt = bare.normalize("NFC").replace(BYTES, lettersOf);
   return unknown ? `<unk:${spelt}>` : spelt;
 }

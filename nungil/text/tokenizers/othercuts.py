@@ -11,6 +11,7 @@ from math import exp
 from random import Random
 from typing import NamedTuple
 
+from nungil.text.tokenizers.base import Tokenizer
 from nungil.text.tokenizers.pieces import SPACE, PieceTokenizer
 
 MOST = 16  # most likely segmentations of a word to draw from; Kudo uses 8 and 64
@@ -59,3 +60,9 @@ class OtherCuts:
         cuts = _Cuts([pieces for pieces, _ in scored], [sum_ / total for sum_ in accumulate(weights)])
         self._known[word] = cuts
         return cuts
+
+
+def other_cuts(source: Tokenizer, target: Tokenizer, evenness: float) -> dict[str, OtherCuts]:
+    """Those of each side that has pieces."""
+    sides = {"source": source, "target": target}
+    return {name: OtherCuts(one, evenness) for name, one in sides.items() if isinstance(one, PieceTokenizer)}
