@@ -37,8 +37,9 @@ def export(folder: Path, out: Path, compute: str | None = None) -> None:
 
 def how_to(config: ModelConfig, tokenizers: Tokenizers, files: list[str], positions: int) -> str:
     """The README of the folder, with a program that translates."""
+    way = f", {config.source} to {config.target}" if config.source and config.target else ""
     lines = [
-        f"# A translator, {config.source or '?'} to {config.target or '?'}, for CTranslate2",
+        f"# A translator{way}, for CTranslate2",
         "",
         "Made by `nungil export` from a Transformer that nungil trained. In this folder:",
         "",
