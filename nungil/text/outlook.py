@@ -37,7 +37,11 @@ class Curve(NamedTuple):
 
 
 CURVES = (
-    Curve("long paragraphs", "English to Korean", (Rung(1_000, 11.5), Rung(5_000, 21.2), Rung(38_395, 44.2))),
+    Curve(
+        "long paragraphs",
+        "English to Korean",
+        (Rung(1_000, 11.5), Rung(5_000, 21.3), Rung(10_000, 23.1), Rung(20_000, 33.9), Rung(38_395, 44.2)),
+    ),
     Curve("short captions", "English to German", (Rung(1_000, 34.4), Rung(5_000, 50.7), Rung(28_995, 63.9))),
 )
 
