@@ -58,7 +58,7 @@ class Checkup:
         if self.faults:
             return f"training on this would fail: {'; '.join(self.faults)}"
         if self.warnings:
-            things = "a thing" if len(self.warnings) == 1 else f"{len(self.warnings)} things"
+            things = "one thing" if len(self.warnings) == 1 else f"{len(self.warnings)} things"
             return f"{found} to train on, and {things} to look at first"
         return f"{found} to train on, and nothing that speaks against it"
 
