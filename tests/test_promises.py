@@ -733,6 +733,17 @@ def test_promise_10_another_text_to_score_is_refused(name, told, begun):
     assert f"trained with: the text of the {told} was changed; restore it, " in found.stderr
 
 
+def refused_until_accepted(folder, changed):
+    """Resume a run that was stopped after update 7, of which this was changed."""
+    found = invoke("resume", str(folder))
+    assert found.returncode == 4
+    assert f"step-00000007 was trained with: {'; '.join(changed)}; restore it, " in found.stderr
+    found = invoke("resume", str(folder), "--accept-changes")
+    assert found.returncode == 0, found.stderr
+    for what in changed:
+        assert f"Accepted: {what}.\n" in found.stderr
+
+
 def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
     folder, _ = begun("lstm")
     stop_at(folder, 7)
@@ -742,13 +753,7 @@ def test_promise_10_other_settings_are_refused_unless_they_are_meant(begun):
     training["log_every"], training["steps"], training["schedule"]["rate"] = 3, steps + 2, 0.0123
     (folder / "recipe.json").write_text(json.dumps(recipe))
     changed = [f"training.steps was {steps} and is {steps + 2}", f"training.schedule.rate was {rate} and is 0.0123"]
-    found = invoke("resume", str(folder))
-    assert found.returncode == 4
-    assert f"step-00000007 was trained with: {'; '.join(changed)}; restore it, " in found.stderr
-    found = invoke("resume", str(folder), "--accept-changes")
-    assert found.returncode == 0, found.stderr
-    for what in changed:
-        assert f"Accepted: {what}.\n" in found.stderr
+    refused_until_accepted(folder, changed)
     assert json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["update"] == steps + 2
 
 
@@ -766,13 +771,7 @@ def test_promise_10_what_the_recipe_says_of_the_beginning_is_of_no_use_later_and
         f"model.width was {width} and is {2 * width}",
     ]
     changed = [f"{one} in recipe.json, where that has no effect on a run that has begun" for one in values]
-    found = invoke("resume", str(folder))
-    assert found.returncode == 4
-    assert f"step-00000007 was trained with: {'; '.join(changed)}; restore it, " in found.stderr
-    found = invoke("resume", str(folder), "--accept-changes")
-    assert found.returncode == 0, found.stderr
-    for what in changed:
-        assert f"Accepted: {what}.\n" in found.stderr
+    refused_until_accepted(folder, changed)
     assert (folder / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 
